@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# Every layer's tests. pytest runs them all, so that one line counts them.
+#@ Tests
+
+test-dirs := tests/unit tests/qtest tests/boot
+PYTEST := $(PYTHON) -m pytest -q -p no:cacheprovider $(if $(T),-k '$(T)')
+
+.PHONY: test unit qtest boottest
+test: unit-programs $(QEMU_BIN) | build/.setup/test build/.setup/guest ## run every test (T=WORD: those whose name holds it)
+	$(Q)$(PYTEST) $(wildcard $(test-dirs)) --junit-xml=build/test.xml
+
+unit: unit-programs | build/.setup/test ## hosted unit tests, under ASan and UBSan
+	$(Q)$(PYTEST) tests/unit
+
+qtest: $(QEMU_BIN) | build/.setup/test ## the device's registers and kernels, no guest software
+	$(Q)$(PYTEST) tests/qtest
+
+boottest: $(QEMU_BIN) | build/.setup/test build/.setup/guest ## boot every app and read its verdict
+	$(Q)$(PYTEST) tests/boot
+
+include tests/unit/unit.mk

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# Starting an image: under QEMU, or as the Linux process that it is.
+#@ Running
+
+OPENSBI ?= /usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin
+MACHINE ?= virt
+MEM ?= 256M
+SMP ?= 1
+DEVICES ?= -device gpgpu
+APPEND ?=
+QEMU_ARGS ?=
+
+qemu-command = $(QEMU_BIN) -M $(MACHINE) -m $(MEM) -smp $(SMP) -display none -serial mon:stdio -no-reboot \
+	-bios $(OPENSBI) -kernel $(image) $(if $(APPEND),-append '$(APPEND)') $(DEVICES) $(QEMU_ARGS)
+
+.PHONY: run debug
+ifdef CONFIG_PLATFORM_LINUX
+run: $(image) ## run the app: APP=lenet; MACHINE=virt,aia=aplic-imsic SMP=1 DEVICES='-device gpgpu' APPEND='...'
+	$(Q)$(if $(GPU),WEFT_GPU=$(GPU)) $(image) $(APPEND)
+
+debug: $(image)
+	$(Q)gdb --args $(image) $(APPEND)
+else
+run: $(image) $(QEMU_BIN) | build/.setup/guest
+	$(call say,QEMU,$(image))
+	$(Q)$(qemu-command)
+
+debug: $(image) $(QEMU_BIN) | build/.setup/guest ## run the app halted, waiting for gdb on port 1234
+	@echo "gdb-multiarch $(image) -ex 'target remote :1234'"
+	$(Q)$(qemu-command) -S -s
+endif
