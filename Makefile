@@ -24,7 +24,7 @@ endif
 -include qemu/build.mk
 include tests/tests.mk
 
--include tools/check.mk
+include tools/check.mk
 
 .PHONY: help clean
 help: ## this list

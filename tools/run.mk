@@ -13,10 +13,13 @@ QEMU_ARGS ?=
 qemu-command = $(QEMU_BIN) -M $(MACHINE) -m $(MEM) -smp $(SMP) -display none -serial mon:stdio -no-reboot \
 	-bios $(OPENSBI) -kernel $(image) $(if $(APPEND),-append '$(APPEND)') $(DEVICES) $(QEMU_ARGS)
 
-.PHONY: run debug
+.PHONY: run debug run-command
 ifdef CONFIG_PLATFORM_LINUX
 run: $(image) ## run the app: APP=lenet; MACHINE=virt,aia=aplic-imsic SMP=1 DEVICES='-device gpgpu' APPEND='...'
 	$(Q)$(if $(GPU),WEFT_GPU=$(GPU)) $(image) $(APPEND)
+
+run-command: $(image)
+	@echo "$(if $(GPU),env WEFT_GPU=$(GPU)) $(image) $(APPEND)"
 
 debug: $(image)
 	$(Q)gdb --args $(image) $(APPEND)
@@ -24,6 +27,9 @@ else
 run: $(image) $(QEMU_BIN) | build/.setup/guest
 	$(call say,QEMU,$(image))
 	$(Q)$(qemu-command)
+
+run-command: $(image) $(QEMU_BIN) | build/.setup/guest
+	@echo "$(qemu-command)"
 
 debug: $(image) $(QEMU_BIN) | build/.setup/guest ## run the app halted, waiting for gdb on port 1234
 	@echo "gdb-multiarch $(image) -ex 'target remote :1234'"

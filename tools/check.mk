@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# What can be said about the sources without running them.
+#@ Checks
+
+c-files := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
+CLANG_FORMAT ?= clang-format-19
+CPPCHECK := cppcheck -q -j2 --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
+	--suppressions-list=tools/check/cppcheck.txt --check-level=normal
+
+.PHONY: check format check-format check-sources check-kconfig check-cppcheck
+check: check-format check-sources check-kconfig check-cppcheck ## formatting, layers, licences, Kconfig, cppcheck
+	@echo "check: all passed"
+
+format: | build/.setup/check ## rewrite the C files in the project's format
+	$(Q)$(CLANG_FORMAT) -i $(c-files)
+
+check-format: | build/.setup/check
+	$(call say,CHECK,format of $(words $(c-files)) files)
+	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(c-files)
+
+check-sources:
+	$(call say,CHECK,layers and licences)
+	$(Q)$(PYTHON) tools/check/layers
+	$(Q)$(PYTHON) tools/check/spdx
+
+check-kconfig: | build/.setup/base
+	$(call say,CHECK,Kconfig)
+	$(Q)$(PYTHON) tools/check/kconfig-symbols
+	$(Q)for c in $(configs); do $(kconfig) create build/.check/.config --config $$c --platform riscv64; done
+
+check-cppcheck: | build/.setup/check
+	$(call say,CHECK,cppcheck)
+	$(Q)$(CPPCHECK) $(filter-out tests/%,$(filter %.c,$(c-files)))
