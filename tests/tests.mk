@@ -19,3 +19,4 @@ boottest: $(QEMU_BIN) | build/.setup/test build/.setup/guest ## boot every app a
 	$(Q)$(PYTEST) tests/boot
 
 include tests/unit/unit.mk
+include tests/bench/bench.mk
