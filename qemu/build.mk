@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# QEMU with our device: build/qemu/qemu-system-riscv64, or the binary that QEMU= names.
+#@ Emulator
+
+ifdef QEMU
+QEMU_BIN := $(QEMU)
+else
+QEMU_BIN := build/qemu/qemu-system-riscv64
+
+# Whether something changed is decided by content, in the script; the file keeps its time when nothing did.
+$(QEMU_BIN): FORCE | build/.setup/qemu
+	$(Q)tools/build-qemu build/qemu
+endif
+
+.PHONY: qemu
+qemu: $(QEMU_BIN) ## build QEMU with the gpgpu device (QEMU_SRC=DIR: from that source; QEMU=FILE: use that one)
+	$(Q)$(QEMU_BIN) -M none -device help | grep -q '"gpgpu"' || { echo 'qemu: $(QEMU_BIN) has no gpgpu device' >&2; exit 1; }
