@@ -26,7 +26,8 @@ include tests/tests.mk
 
 include tools/check.mk
 
-.PHONY: help clean
+.PHONY: help clean FORCE
+FORCE:
 help: ## this list
 	@$(PYTHON) tools/make-help Makefile tools/config.mk tools/build.mk tools/run.mk $(wildcard qemu/build.mk) tests/tests.mk tests/bench/bench.mk tools/check.mk
 

@@ -40,8 +40,7 @@ $(B)/flags: FORCE
 	$(Q)mkdir -p $(@D); printf '%s\n' '$(compile) $(LDFLAGS) $(LDLIBS) $(obj-files)' | cmp -s - $@ || printf '%s\n' '$(compile) $(LDFLAGS) $(LDLIBS) $(obj-files)' > $@
 $(obj-files): $(B)/flags
 
-.PHONY: FORCE image
-FORCE:
+.PHONY: image
 image: $(image) ## build the image of the current configuration (APP=NAME, CONFIG=NAME, PLATFORM=linux)
 
 compile_commands.json: FORCE ## write the compiler commands for editors and analysers

@@ -40,10 +40,10 @@ def put(source, target):
 
 
 def keep_newest(folder, count):
-    """Remove all but the count most recently used entries of folder."""
-    entries = sorted(folder.iterdir(), key=lambda entry: entry.stat().st_mtime, reverse=True)
-    for entry in entries[count:]:
-        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    """Remove all but the count most recently used folders in folder."""
+    entries = [entry for entry in folder.iterdir() if entry.is_dir()]
+    for entry in sorted(entries, key=lambda entry: entry.stat().st_mtime, reverse=True)[count:]:
+        shutil.rmtree(entry)
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""QEMU's source with our patches, ready to configure.
+"""QEMU's source with our patches and device, ready to configure.
 
 It is Debian's source package: its patches let the tree configure without firmware blobs and without the network.
 QEMU_SRC=DIR takes a copy of an unpacked tree instead.
 """
+import filecmp
 import os
 import shutil
 import subprocess
@@ -16,12 +17,11 @@ import debian
 VERSION = "10.0"
 MESON = (1, 5)
 PATCHES = cache.ROOT / "qemu" / "patches"
-# Where our folders appear in QEMU's tree; links, so that ninja sees an edit at once.
-LINKS = {
-    "hw/gpgpu": "qemu/hw",
-    "simt": "qemu/simt",
-    "configs/devices/riscv64-softmmu/weft.mak": "qemu/devices.mak",
-}
+# Our folders and where they go in QEMU's tree.
+OURS = {"qemu/hw": "hw/gpgpu", "qemu/simt": "simt"}
+BOARD = cache.ROOT / "qemu" / "devices.mak"
+# The better half of the tree, which this build does not look at.
+UNUSED = ["roms", "tests/data", "tests/lcitool"]
 
 
 def own_tree():
@@ -36,24 +36,17 @@ def own_tree():
     return tree
 
 
-def origin(directory):
-    """Which source directory is built from: QEMU_SRC and its version, or the name of a source package."""
+def origin():
+    """What the tree is unpacked from: QEMU_SRC and its version, or the name of a source package."""
     tree = own_tree()
     if tree:
         return f"{tree} {(tree / 'VERSION').read_text(encoding='utf-8').strip()}"
-    recorded = directory / "origin"
-    if not recorded.exists():
-        with debian.Archive() as archive:
-            name = archive.source("qemu", VERSION).name
-        directory.mkdir(parents=True, exist_ok=True)
-        recorded.write_text(name, encoding="utf-8")
-    return recorded.read_text(encoding="utf-8")
+    with debian.Archive() as archive:
+        return archive.source("qemu", VERSION).name
 
 
-def unpack(directory):
-    """Create directory/src, the unpatched source."""
-    folder = directory / "src"
-    shutil.rmtree(folder, ignore_errors=True)
+def unpack(folder):
+    """Create folder, the unpatched source."""
     tree = own_tree()
     if tree:
         shutil.copytree(tree, folder, symlinks=True, ignore=shutil.ignore_patterns("build", ".git"))
@@ -61,7 +54,6 @@ def unpack(directory):
     with debian.Archive() as archive:
         package = archive.source("qemu", VERSION)
     debian.run(["dpkg-source", "--no-copy", "-x", str(package), str(folder)])
-    (directory / "origin").write_text(package.name, encoding="utf-8")
 
 
 def patch(folder):
@@ -72,12 +64,43 @@ def patch(folder):
             cache.fail("qemu", f"{file.name} does not apply to this source")
 
 
-def link(folder):
-    for name, target in LINKS.items():
-        place = folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if not place.is_symlink():
-            place.symlink_to(os.path.relpath(cache.ROOT / target, place.parent))
+def prepare(folder):
+    """Create folder, the patched source, at once or not at all."""
+    if folder.exists():
+        return
+    print(f"qemu: unpacking {origin()}", flush=True)
+    new = folder.with_name(folder.name + ".new")
+    shutil.rmtree(new, ignore_errors=True)
+    unpack(new)
+    patch(new)
+    for name in UNUSED:
+        shutil.rmtree(new / name, ignore_errors=True)
+    shutil.copyfile(BOARD, new / "configs/devices/riscv64-softmmu/weft.mak")
+    new.rename(folder)
+
+
+def mirror(source, target):
+    """Make target hold source's files. Equal ones keep their time, so that ninja rebuilds only what changed."""
+    wanted = {file.relative_to(source) for file in cache.walk([source])}
+    for name in wanted:
+        if not (target / name).exists() or not filecmp.cmp(source / name, target / name, shallow=False):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / name, target / name)
+    for file in list(cache.walk([target])):
+        if file.relative_to(target) not in wanted:
+            file.unlink()
+
+
+def mirror_ours(folder):
+    for source, target in OURS.items():
+        mirror(cache.ROOT / source, folder / target)
+
+
+def in_our_words(line):
+    """A compiler's message about a mirrored file, with the name the file has in our tree."""
+    for source, target in OURS.items():
+        line = line.replace(f"../src/{target}/", f"{source}/")
+    return line
 
 
 def system_meson():
@@ -88,24 +111,11 @@ def system_meson():
 
 
 def fetch_meson(target):
+    """Unpack a meson at target unless it is there or the system has one that is new enough."""
     if target.is_dir() or system_meson() >= MESON:
         return
     with debian.Archive() as archive:
         package = archive.binary("meson")
-    debian.unpack_deb(package, target.with_name("meson.new"))
-    target.with_name("meson.new").rename(target)
-
-
-def fetch(directory):
-    """Bring directory/src and directory/meson up to date. A new source starts a new build in directory/obj."""
-    patches = cache.digest([], [PATCHES])
-    stamp = directory / "src.stamp"
-    if not stamp.exists() or stamp.read_text(encoding="utf-8") != f"{origin(directory)} {patches}":
-        print(f"qemu: unpacking {origin(directory)}", flush=True)
-        stamp.unlink(missing_ok=True)
-        shutil.rmtree(directory / "obj", ignore_errors=True)
-        unpack(directory)
-        patch(directory / "src")
-        link(directory / "src")
-        stamp.write_text(f"{origin(directory)} {patches}", encoding="utf-8")
-    fetch_meson(directory / "meson")
+    new = target.with_name(target.name + ".new")
+    debian.unpack_deb(package, new)
+    new.rename(target)
