@@ -2,7 +2,7 @@
 // Device memory: mapping on request and typed, bounds-checked accesses.
 //
 // Nothing of a device is mapped until its driver asks. Each mapping lives in a virtual range of its own,
-// readable and writable, never executable; with CONFIG_PAGING a stray pointer into an unmapped device traps.
+// readable and writable, never executable; a stray pointer into an unmapped device traps.
 #ifndef HAL_MMIO_H
 #define HAL_MMIO_H
 
@@ -24,8 +24,8 @@ int mmio_map(struct mmio *out, phys_addr_t phys, size_t size);
 void mmio_unmap(struct mmio *m);
 
 // Reads and writes of 8, 16, 32 and 64 bits at byte offset `off`. Ordered against all earlier and later
-// memory and device accesses (RISC-V Unprivileged ISA, "FENCE": a write is preceded by fence w,o and a read
-// followed by fence i,r), so a doorbell written after a buffer is seen after it. Panics when the access does
+// memory and device accesses (RISC-V Unprivileged ISA, "FENCE": a write is preceded by fence iorw,o and a read
+// followed by fence i,iorw), so a doorbell written after a buffer is seen after it. Panics when the access does
 // not lie inside the mapping or is not naturally aligned: that is a driver bug.
 uint8_t mmio_read8(const struct mmio *m, size_t off);
 uint16_t mmio_read16(const struct mmio *m, size_t off);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What the files of this folder share during boot: linker symbols and the steps hal_main() takes in order.
+#ifndef HAL_RISCV64_BOOT_H
+#define HAL_RISCV64_BOOT_H
+
+#include "hal/machine.h"
+#include "hal/mmio.h"
+
+// From link.lds; all on page boundaries but text_end.
+extern char image_start[], text_end[], rodata_start[], data_start[], image_end[];
+extern char stack_guard[], stack_bottom[], stack_top[];
+extern char trap_guard[], trap_stack_bottom[], trap_stack_top[];
+
+// The time CSR at the first instruction (boot.S).
+extern uint64_t boot_time;
+
+// boot.S enters here with the hart and the device tree that OpenSBI gave in a0 and a1.
+__attribute__((noreturn)) void hal_main(unsigned long hart, const void *fdt);
+
+void machine_init(const void *fdt, unsigned long boot_hart);
+
+// Calls fn for each piece of RAM that is not reserved, in whole pages.
+void machine_for_each_ram(void (*fn)(uint64_t start, uint64_t end));
+
+void memory_init(void);
+void paging_init(void);   // builds the tables
+void paging_enable(void); // and switches to them
+void irq_init(void);
+void time_init(void);
+
+// Devices that are needed before paging is on, and in a panic at any time: the early call uses them at their
+// physical address, the later one maps them (before paging is switched on).
+struct mmio mmio_physical(phys_addr_t phys, size_t size);
+void console_early_init(phys_addr_t uart, unsigned reg_shift);
+void console_map(void);
+void shutdown_early_init(phys_addr_t test_device);
+void shutdown_map(void);
+
+// Called by the trap entry with interrupts disabled.
+void time_interrupt(void);
+void irq_dispatch(void);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// The console on a 16550 UART (National Semiconductor PC16550D data sheet, section 8.0), polled.
+#define LOG_MODULE "console"
+#include "boot.h"
+
+#include "core/log.h"
+#include "hal/console.h"
+#include "hal/panic.h"
+
+#define RBR 0 // receiver buffer (read)
+#define THR 0 // transmitter holding (write)
+#define IER 1
+#define FCR 2
+#define LSR 5
+
+#define FCR_ENABLE_AND_CLEAR 0x07
+#define LSR_DATA_READY       0x01
+#define LSR_THR_EMPTY        0x20
+#define FIFO_BYTES           16
+
+static struct mmio uart;
+static unsigned reg_shift;
+static unsigned fifo_room; // bytes that fit for certain
+
+static uint8_t read(unsigned reg)
+{
+    return mmio_read8(&uart, (size_t)reg << reg_shift);
+}
+
+static void write(unsigned reg, uint8_t value)
+{
+    mmio_write8(&uart, (size_t)reg << reg_shift, value);
+}
+
+// The firmware has set the speed and the frame.
+void console_early_init(phys_addr_t base, unsigned shift)
+{
+    uart = mmio_physical(base, (LSR + 1ul) << shift);
+    reg_shift = shift;
+    fifo_room = 0;
+    write(IER, 0);
+    write(FCR, FCR_ENABLE_AND_CLEAR);
+}
+
+void console_map(void)
+{
+    struct mmio mapped;
+    int error = mmio_map(&mapped, uart.phys, uart.size);
+    if (error)
+        panic("cannot map the console at %#lx: error %d", uart.phys.value, error);
+    uart = mapped;
+}
+
+// "Empty" means the whole FIFO, so it is asked for once in 16 bytes.
+static void put(char c)
+{
+    if (fifo_room == 0) {
+        while (!(read(LSR) & LSR_THR_EMPTY))
+            ;
+        fifo_room = FIFO_BYTES;
+    }
+    fifo_room--;
+    write(THR, (uint8_t)c);
+}
+
+void console_write(const char *data, size_t len)
+{
+    if (!uart.base)
+        return;
+    for (size_t i = 0; i < len; i++)
+        put(data[i]);
+}
+
+int console_getc(void)
+{
+    return read(LSR) & LSR_DATA_READY ? read(RBR) : -1;
+}

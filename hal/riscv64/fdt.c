@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+// From the flattened device tree to struct machine, in one walk over its nodes.
+#define LOG_MODULE "fdt"
+#include "device_tree.h"
+
+#include <errno.h>
+#include <libfdt.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "core/util.h"
+
+#define MAX_DEPTH 16
+
+static struct dt_cells cells_of(const void *data, int bytes)
+{
+    if (!data || bytes < 0)
+        return (struct dt_cells){0};
+    return (struct dt_cells){data, (unsigned)bytes, (unsigned)bytes / sizeof(fdt32_t)};
+}
+
+struct dt_cells dt_property(const struct dt_node *node, const char *name)
+{
+    int bytes = 0;
+    const void *data = fdt_getprop(node->fdt, node->offset, name, &bytes);
+    return cells_of(data, bytes);
+}
+
+uint32_t dt_cell(struct dt_cells cells, unsigned i)
+{
+    return i < cells.count ? fdt32_ld((const fdt32_t *)cells.data + i) : 0;
+}
+
+uint64_t dt_number(struct dt_cells cells, unsigned i, int n)
+{
+    uint64_t value = 0;
+    for (int k = 0; k < n; k++)
+        value = value << 32 | dt_cell(cells, i + (unsigned)k);
+    return value;
+}
+
+uint32_t dt_u32(const struct dt_node *node, const char *name, uint32_t missing)
+{
+    struct dt_cells cells = dt_property(node, name);
+    return cells.count ? dt_cell(cells, 0) : missing;
+}
+
+bool dt_reg(const struct dt_node *node, unsigned index, struct machine_range *out)
+{
+    struct dt_cells reg = node->reg;
+    unsigned stride = (unsigned)(node->address_cells + node->size_cells);
+    if (stride == 0 || (index + 1) * stride > reg.count)
+        return false;
+    uint64_t base = dt_number(reg, index * stride, node->address_cells);
+    uint64_t size = dt_number(reg, index * stride + (unsigned)node->address_cells, node->size_cells);
+    if (size == 0 || base + size - 1 < base)
+        return false;
+    *out = (struct machine_range){phys_addr(base), size};
+    return true;
+}
+
+const struct dt_node *dt_by_phandle(const struct dt_devices *devices, uint32_t phandle)
+{
+    for (unsigned i = 0; phandle && i < devices->count; i++)
+        if (dt_cell(devices->nodes[i].phandle, 0) == phandle)
+            return &devices->nodes[i];
+    return NULL;
+}
+
+int dt_boot_hart_index(const struct dt_devices *devices, const struct dt_node *node, uint32_t irq)
+{
+    struct dt_cells pairs = dt_property(node, "interrupts-extended");
+    for (unsigned i = 0; devices->boot_intc && i + 1 < pairs.count; i += 2)
+        if (dt_cell(pairs, i) == devices->boot_intc && dt_cell(pairs, i + 1) == irq)
+            return (int)(i / 2);
+    return -1;
+}
+
+static void copy_string(char *out, size_t size, struct dt_cells text, const char *what)
+{
+    size_t n = text.data ? strnlen(text.data, text.bytes) : 0;
+    if (n >= size) {
+        log_warn("%s is %zu bytes long: cut to %zu", what, n, size - 1);
+        n = size - 1;
+    }
+    if (n)
+        memcpy(out, text.data, n);
+    out[n] = '\0';
+}
+
+static bool string_is(struct dt_cells text, const char *value)
+{
+    size_t size = strlen(value) + 1;
+    return text.bytes == size && memcmp(text.data, value, size) == 0;
+}
+
+static bool name_is(const struct dt_node *node, const char *name)
+{
+    const char *node_name = fdt_get_name(node->fdt, node->offset, NULL);
+    return node_name && strcmp(node_name, name) == 0;
+}
+
+// A node without "status" is in use (Devicetree Specification 2.3.4).
+static bool enabled(const struct dt_node *node)
+{
+    return !node->status.data || string_is(node->status, "okay") || string_is(node->status, "ok");
+}
+
+static void read_uart(struct machine *m, const struct dt_node *node, const struct dt_devices *devices)
+{
+    (void)devices;
+    struct machine_range reg;
+    if (m->uart.present)
+        return;
+    if (!dt_reg(node, 0, &reg)) {
+        log_error("serial: no usable reg");
+        return;
+    }
+    m->uart = (struct machine_uart){.present = true,
+                                    .base = reg.base,
+                                    .size = reg.size,
+                                    .irq = dt_u32(node, "interrupts", 0),
+                                    .reg_shift = dt_u32(node, "reg-shift", 0)};
+}
+
+static void read_test_device(struct machine *m, const struct dt_node *node, const struct dt_devices *devices)
+{
+    (void)devices;
+    struct machine_range reg;
+    if (dt_reg(node, 0, &reg))
+        m->test_device = reg.base;
+}
+
+static void read_memory(struct machine *m, const struct dt_node *node)
+{
+    struct machine_range range;
+    for (unsigned i = 0; dt_reg(node, i, &range); i++) {
+        if (m->nram == MACHINE_MAX_RAM) {
+            log_warn("more than %d memory ranges: the rest stays unused", MACHINE_MAX_RAM);
+            break;
+        }
+        m->ram[m->nram++] = range;
+    }
+}
+
+static int add_reserved(struct machine *m, struct machine_range range)
+{
+    if (m->nreserved == MACHINE_MAX_RESERVED) {
+        log_error("more than %d reserved ranges", MACHINE_MAX_RESERVED);
+        return -EINVAL;
+    }
+    m->reserved[m->nreserved++] = range;
+    return 0;
+}
+
+static int read_reserved(struct machine *m, const struct dt_node *node)
+{
+    struct machine_range range;
+    for (unsigned i = 0; dt_reg(node, i, &range); i++)
+        if (add_reserved(m, range) < 0)
+            return -EINVAL;
+    return 0;
+}
+
+static int read_memory_reservations(struct machine *m, const void *fdt)
+{
+    int n = fdt_num_mem_rsv(fdt);
+    for (int i = 0; i < n; i++) {
+        uint64_t base, size;
+        if (fdt_get_mem_rsv(fdt, i, &base, &size) < 0)
+            return -EINVAL;
+        if (size && add_reserved(m, (struct machine_range){phys_addr(base), size}) < 0)
+            return -EINVAL;
+    }
+    return 0;
+}
+
+static const struct reader {
+    const char *compatible;
+    void (*read)(struct machine *m, const struct dt_node *node, const struct dt_devices *devices);
+} readers[] = {
+    {"ns16550a", read_uart},
+    {"sifive,test1", read_test_device},
+    {"sifive,plic-1.0.0", dt_read_plic},
+    {"riscv,aplic", dt_read_aplic},
+    {"riscv,imsics", dt_read_imsic},
+    {"pci-host-ecam-generic", dt_read_pci},
+};
+
+static const struct reader *reader_of(const struct dt_node *node)
+{
+    for (size_t i = 0; node->compatible.data && i < ARRAY_SIZE(readers); i++)
+        if (fdt_stringlist_contains(node->compatible.data, (int)node->compatible.bytes,
+                                    readers[i].compatible))
+            return &readers[i];
+    return NULL;
+}
+
+// The walk: the nodes from the root down to the present one, and what was found so far.
+struct walk {
+    struct machine *m;
+    struct dt_devices *devices;
+    int boot_cpu; // offset of the boot hart's node, 0 if not seen
+    int depth;    // of the present node; the root is 1, and path[0] stands above it
+    struct dt_node path[MAX_DEPTH + 1];
+};
+
+static void read_cpu(struct walk *w, const struct dt_node *cpu)
+{
+    w->m->nharts++;
+    if (dt_number(cpu->reg, 0, cpu->address_cells) == w->m->boot_hart)
+        w->boot_cpu = cpu->offset;
+}
+
+static int add_device(struct walk *w, const struct dt_node *node)
+{
+    if (w->devices->count == DT_MAX_DEVICES) {
+        log_error("more than %d devices of the kinds we know", DT_MAX_DEVICES);
+        return -EINVAL;
+    }
+    w->devices->nodes[w->devices->count++] = *node;
+    return 0;
+}
+
+// One node, by where it is and by its device_type, else by "compatible".
+static int read_node(struct walk *w)
+{
+    const struct dt_node *node = &w->path[w->depth], *parent = node - 1;
+    struct machine *m = w->m;
+    if (w->depth == 1)
+        copy_string(m->model, sizeof(m->model), dt_property(node, "model"), "model");
+    else if (!enabled(node))
+        return 0;
+    else if (w->depth == 2 && string_is(node->device_type, "memory"))
+        read_memory(m, node);
+    else if (w->depth == 2 && name_is(node, "chosen"))
+        copy_string(m->bootargs, sizeof(m->bootargs), dt_property(node, "bootargs"), "bootargs");
+    else if (w->depth == 2 && name_is(node, "cpus"))
+        m->timebase_hz = dt_u32(node, "timebase-frequency", 0);
+    else if (w->depth == 3 && string_is(node->device_type, "cpu"))
+        read_cpu(w, node);
+    else if (w->depth == 3 && name_is(parent, "reserved-memory"))
+        return read_reserved(m, node);
+    else if (w->depth == 4 && w->boot_cpu && parent->offset == w->boot_cpu && node->phandle.count)
+        w->devices->boot_intc = dt_cell(node->phandle, 0);
+    else if (reader_of(node))
+        return add_device(w, node);
+    return 0;
+}
+
+// Cell counts as a bus node sets them for its children; 2 and 1 where it says nothing (specification 2.3.5).
+static int cell_count(struct dt_cells value, int missing)
+{
+    return value.count && dt_cell(value, 0) <= 3 ? (int)dt_cell(value, 0) : missing;
+}
+
+static void note_property(struct dt_node *node, int offset)
+{
+    const char *name = NULL;
+    int bytes = 0;
+    const void *data = fdt_getprop_by_offset(node->fdt, offset, &name, &bytes);
+    struct dt_cells value = cells_of(data, bytes);
+    if (!value.data)
+        return;
+    if (strcmp(name, "compatible") == 0)
+        node->compatible = value;
+    else if (strcmp(name, "reg") == 0)
+        node->reg = value;
+    else if (strcmp(name, "status") == 0)
+        node->status = value;
+    else if (strcmp(name, "phandle") == 0)
+        node->phandle = value;
+    else if (strcmp(name, "device_type") == 0)
+        node->device_type = value;
+    else if (strcmp(name, "#address-cells") == 0)
+        node->child_address_cells = cell_count(value, 2);
+    else if (strcmp(name, "#size-cells") == 0)
+        node->child_size_cells = cell_count(value, 1);
+}
+
+static void enter_node(struct walk *w, const void *fdt, int offset)
+{
+    const struct dt_node *parent = &w->path[w->depth++];
+    w->path[w->depth] = (struct dt_node){.fdt = fdt,
+                                         .offset = offset,
+                                         .address_cells = parent->child_address_cells,
+                                         .size_cells = parent->child_size_cells,
+                                         .child_address_cells = 2,
+                                         .child_size_cells = 1};
+}
+
+// Goes over the tree's tags once. A node's properties come before its children (specification 5.4), so it is
+// complete at the next begin or end of a node.
+static int walk(struct walk *w, const void *fdt)
+{
+    bool complete = true;
+    int next = 0;
+    for (int at = 0;; at = next) {
+        uint32_t tag = fdt_next_tag(fdt, at, &next);
+        if (tag == FDT_PROP && w->depth) {
+            note_property(&w->path[w->depth], at);
+            continue;
+        }
+        if (!complete && read_node(w) < 0)
+            return -EINVAL;
+        complete = tag != FDT_BEGIN_NODE;
+        if (tag == FDT_BEGIN_NODE && w->depth < MAX_DEPTH) {
+            enter_node(w, fdt, at);
+        } else if (tag == FDT_END_NODE && w->depth > 0) {
+            w->depth--;
+        } else if (tag == FDT_END && next >= 0) {
+            return 0;
+        } else if (tag != FDT_NOP) {
+            log_error("damaged device tree at byte %d, or nodes deeper than %d", at, MAX_DEPTH);
+            return -EINVAL;
+        }
+    }
+}
+
+int machine_from_fdt(struct machine *m, const void *fdt, unsigned long boot_hart)
+{
+    *m = (struct machine){.boot_hart = boot_hart};
+    int error = fdt ? fdt_check_header(fdt) : -FDT_ERR_BADMAGIC;
+    if (error) {
+        log_error("no device tree at %p: %s", fdt, fdt_strerror(error));
+        return -EINVAL;
+    }
+    struct dt_devices devices;
+    devices.count = devices.boot_intc = 0;
+    struct walk w = {.m = m, .devices = &devices};
+    if (read_memory_reservations(m, fdt) < 0 || walk(&w, fdt) < 0)
+        return -EINVAL;
+    for (unsigned i = 0; i < devices.count; i++)
+        reader_of(&devices.nodes[i])->read(m, &devices.nodes[i], &devices);
+    if (m->nram == 0)
+        log_error("no memory node with a usable reg");
+    if (m->timebase_hz == 0)
+        log_error("/cpus: no timebase-frequency");
+    return m->nram && m->timebase_hz ? 0 : -EINVAL;
+}

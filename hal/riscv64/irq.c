@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// Interrupt lines and their handlers, whatever the controller.
+#define LOG_MODULE "irq"
+#include "boot.h"
+#include "csr.h"
+#include "irq_chip.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/log.h"
+#include "hal/cpu.h"
+#include "hal/irq.h"
+#include "hal/panic.h"
+
+struct handler {
+    struct handler *next;
+    irq_handler_t fn;
+    void *arg;
+};
+
+struct line {
+    struct handler *handlers;
+    uint64_t count;
+    bool reserved; // by msi_alloc()
+};
+
+static const struct irq_chip *chip;
+static struct line *lines; // indexed by interrupt number; [0] is not used
+
+void irq_init(void)
+{
+    chip = aia_init();
+    if (!chip)
+        chip = plic_init();
+    if (!chip) {
+        log_warn("no PLIC and no APLIC with IMSIC: no device interrupts");
+        return;
+    }
+    lines = calloc((size_t)chip->nirqs + 1, sizeof(*lines));
+    if (!lines)
+        panic("no memory for %u interrupt lines", chip->nirqs);
+    log_debug("%s, %u lines, %u messages", chip->name, chip->nwired, chip->nirqs - chip->nwired);
+    csr_set(CSR_SIE, SIE_SEIE);
+}
+
+static struct line *line_of(unsigned irq)
+{
+    return chip && irq >= 1 && irq <= chip->nirqs ? &lines[irq] : NULL;
+}
+
+// The link that points to (fn, arg), or to the end of the list.
+static struct handler **find(struct line *line, irq_handler_t fn, void *arg)
+{
+    struct handler **link = &line->handlers;
+    while (*link && ((*link)->fn != fn || (*link)->arg != arg))
+        link = &(*link)->next;
+    return link;
+}
+
+int irq_attach(unsigned irq, irq_handler_t fn, void *arg)
+{
+    struct line *line = line_of(irq);
+    if (!chip)
+        return -ENODEV;
+    if (!line || !fn || (irq > chip->nwired && !line->reserved))
+        return -EINVAL;
+    struct handler **end = find(line, fn, arg);
+    if (*end)
+        return -EEXIST;
+    struct handler *handler = malloc(sizeof(*handler));
+    if (!handler)
+        return -ENOMEM;
+    *handler = (struct handler){.fn = fn, .arg = arg};
+    bool first = !line->handlers;
+    unsigned long flags = cpu_irq_save();
+    *end = handler;
+    cpu_irq_restore(flags);
+    if (first)
+        chip->enable(irq);
+    return 0;
+}
+
+int irq_detach(unsigned irq, irq_handler_t fn, void *arg)
+{
+    struct line *line = line_of(irq);
+    if (!line)
+        return -EINVAL;
+    struct handler **link = find(line, fn, arg);
+    struct handler *handler = *link;
+    if (!handler)
+        return -ENOENT;
+    if (line->handlers == handler && !handler->next)
+        chip->disable(irq);
+    unsigned long flags = cpu_irq_save();
+    *link = handler->next;
+    cpu_irq_restore(flags);
+    free(handler);
+    return 0;
+}
+
+void irq_deliver(unsigned irq)
+{
+    struct line *line = line_of(irq);
+    if (!line)
+        panic("interrupt %u, but there are %u", irq, chip->nirqs);
+    line->count++;
+    for (struct handler *handler = line->handlers; handler; handler = handler->next)
+        handler->fn(handler->arg);
+}
+
+void irq_dispatch(void)
+{
+    chip->dispatch();
+}
+
+uint64_t irq_count(unsigned irq)
+{
+    struct line *line = line_of(irq);
+    return line ? line->count : 0;
+}
+
+bool msi_available(void)
+{
+    return chip && chip->message;
+}
+
+int msi_alloc(struct msi_vector *out)
+{
+    *out = (struct msi_vector){0};
+    if (!msi_available())
+        return -ENOTSUP;
+    for (unsigned irq = chip->nwired + 1; irq <= chip->nirqs; irq++) {
+        if (lines[irq].reserved)
+            continue;
+        lines[irq].reserved = true;
+        out->irq = irq;
+        chip->message(irq, &out->address, &out->data);
+        return 0;
+    }
+    return -ENOSPC;
+}
+
+void msi_free(struct msi_vector *v)
+{
+    if (!v->irq)
+        return;
+    struct line *line = line_of(v->irq);
+    if (!line || !line->reserved || line->handlers)
+        panic("msi_free: interrupt %u is not reserved, or has handlers", v->irq);
+    line->reserved = false;
+    *v = (struct msi_vector){0};
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// From the first C instruction to main(), in the order that each step needs the ones before.
+#define LOG_MODULE "boot"
+#include "boot.h"
+#include "csr.h"
+
+#include "core/init.h"
+#include "core/log.h"
+#include "hal/console.h"
+#include "hal/panic.h"
+#include "hal/paging.h"
+#include "hal/shutdown.h"
+#include "hal/time.h"
+
+int main(void);
+
+static const struct log_output log_output = {.write = console_write, .now_ns = time_now_ns};
+
+// Until the device tree is read, the console and the power switch are where Kconfig says.
+static void early_init(unsigned long hart, const void *fdt)
+{
+    console_early_init(phys_addr(CONFIG_FALLBACK_UART_BASE), 0);
+    shutdown_early_init(phys_addr(CONFIG_FALLBACK_TEST_DEVICE_BASE));
+    log_set_output(&log_output);
+    machine_init(fdt, hart);
+    console_early_init(machine()->uart.base, machine()->uart.reg_shift);
+    shutdown_early_init(machine()->test_device);
+}
+
+static void memory_and_paging_init(void)
+{
+    memory_init();
+    paging_init();
+    console_map();
+    shutdown_map();
+    paging_enable();
+#ifdef CONFIG_PAGING_CHECK
+    if (paging_check() < 0)
+        panic("the page table is not as it must be");
+#endif
+}
+
+void hal_main(unsigned long hart, const void *fdt)
+{
+    early_init(hart, fdt);
+    memory_and_paging_init();
+    irq_init();
+    time_init();
+    csr_set(CSR_SSTATUS, SSTATUS_SIE);
+    init_run_all(); // what failed is logged there
+    log_info("main() after %lu us", time_now_ns() / 1000);
+    int code = main();
+    init_exit_all();
+    shutdown(code);
+}

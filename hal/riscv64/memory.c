@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// The kernel's one page pool and one heap, and the C library's allocation functions on top.
+#include "boot.h"
+#include "heap.h"
+#include "page_alloc.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/math.h"
+#include "hal/dma.h"
+#include "hal/machine.h"
+#include "hal/panic.h"
+
+static struct page_pool pool;
+
+static void add_pages(uint64_t start, uint64_t end)
+{
+    if (start < end && page_pool_add(&pool, (void *)start, (end - start) / PAGE_SIZE) < 0)
+        panic("memory [%#lx, %#lx) is listed twice", start, end);
+}
+
+// The image is in use; what lies below it in its own piece of RAM is the firmware's, listed or not.
+static void add_ram(uint64_t start, uint64_t end)
+{
+    bool has_image = start <= (uint64_t)image_start && (uint64_t)image_start < end;
+    add_pages(has_image ? (uint64_t)image_end : start, end);
+}
+
+void memory_init(void)
+{
+    machine_for_each_ram(add_ram);
+    if (pool.total == 0)
+        panic("no memory behind the image");
+}
+
+void *page_alloc(size_t npages)
+{
+    return page_pool_alloc(&pool, npages);
+}
+
+void page_free(void *pages, size_t npages)
+{
+    if (!pages)
+        return;
+    if (!dma_able(pages, npages * PAGE_SIZE) || page_pool_free(&pool, pages, npages) < 0)
+        panic("page_free: %zu pages at %p are not allocated pages", npages, pages);
+}
+
+static void heap_broken(const char *what, const void *pointer)
+{
+    panic("heap: block %p: %s", pointer, what);
+}
+
+static struct heap heap = {.page_alloc = page_alloc, .page_free = page_free, .broken = heap_broken};
+
+void mem_get_stats(struct mem_stats *out)
+{
+    *out = (struct mem_stats){.pages_total = pool.total,
+                              .pages_free = pool.free,
+                              .pages_free_run = page_pool_longest(&pool),
+                              .heap_bytes = heap.used,
+                              .heap_peak_bytes = heap.peak};
+}
+
+static void *or_errno(void *pointer)
+{
+    if (!pointer)
+        errno = ENOMEM;
+    return pointer;
+}
+
+void *malloc(size_t size)
+{
+    return or_errno(heap_alloc(&heap, size, 0));
+}
+
+void free(void *pointer)
+{
+    heap_free(&heap, pointer);
+}
+
+void *realloc(void *pointer, size_t size)
+{
+    return or_errno(heap_resize(&heap, pointer, size));
+}
+
+void *calloc(size_t count, size_t size)
+{
+    size_t bytes;
+    if (mul_overflows(count, size, &bytes))
+        return or_errno(NULL);
+    void *block = heap_alloc(&heap, bytes, 0);
+    return block ? memset(block, 0, bytes) : or_errno(NULL);
+}
+
+void *memalign(size_t align, size_t size)
+{
+    if (!is_power_of_two(align)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    return or_errno(heap_alloc(&heap, size, align));
+}
+
+void *aligned_alloc(size_t align, size_t size)
+{
+    return memalign(align, size);
+}
+
+int posix_memalign(void **out, size_t align, size_t size)
+{
+    if (!is_power_of_two(align) || align % sizeof(void *) != 0)
+        return EINVAL;
+    void *block = heap_alloc(&heap, size, align);
+    if (!block)
+        return ENOMEM;
+    *out = block;
+    return 0;
+}
+
+size_t malloc_usable_size(void *pointer)
+{
+    return heap_usable(&heap, pointer);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// panic() and the traps nobody expects: say why, print the registers and how we came here, end the machine.
+#define LOG_MODULE "panic"
+#include "backtrace.h"
+#include "boot.h"
+#include "csr.h"
+#include "trap.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/util.h"
+#include "hal/console.h"
+#include "hal/mem.h"
+#include "hal/panic.h"
+#include "hal/shutdown.h"
+
+#define MAX_FRAMES 32
+
+static char message[256]; // of panic(); empty for a trap
+static bool panicking;    // a second trap must not start over
+
+__attribute__((format(printf, 1, 2))) static void print(const char *fmt, ...)
+{
+    char line[320];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+    console_write(line, n < (int)sizeof(line) ? (size_t)n : sizeof(line) - 1);
+}
+
+static const char *cause_name(uint64_t cause)
+{
+    static const char *const names[] = {"instruction address misaligned",
+                                        "instruction access fault",
+                                        "illegal instruction",
+                                        "breakpoint",
+                                        "load address misaligned",
+                                        "load access fault",
+                                        "store address misaligned",
+                                        "store access fault",
+                                        [12] = "instruction page fault",
+                                        "load page fault",
+                                        [15] = "store page fault"};
+    const char *name = cause < ARRAY_SIZE(names) ? names[cause] : NULL;
+    return name ? name : "unexpected trap";
+}
+
+static const char *location_hint(const struct trap_frame *f)
+{
+    if (f->value >= (uint64_t)stack_guard && f->value < (uint64_t)stack_bottom)
+        return " (stack overflow)";
+    if (f->value >= (uint64_t)trap_guard && f->value < (uint64_t)trap_stack_bottom)
+        return " (stack overflow in an interrupt handler)";
+    if (f->value < PAGE_SIZE)
+        return " (null pointer)";
+    return "";
+}
+
+static void print_reason(const struct trap_frame *f)
+{
+    if (message[0])
+        print("panic: %s\n", message);
+    else if (f->cause == CAUSE_INSTRUCTION_PAGE_FAULT || f->cause == CAUSE_LOAD_PAGE_FAULT ||
+             f->cause == CAUSE_STORE_PAGE_FAULT)
+        print("panic: %s at %#lx%s\n", cause_name(f->cause), f->value, location_hint(f));
+    else
+        print("panic: %s, cause %lu, value %#lx\n", cause_name(f->cause), f->cause, f->value);
+}
+
+static void print_registers(const struct trap_frame *f)
+{
+    static const char names[32][4] = {"pc", "ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "s0", "s1", "a0",
+                                      "a1", "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5",
+                                      "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
+    for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+        print("  %3s %016lx%s", names[i], f->x[i], i % 4 == 3 ? "\n" : "");
+    print("  status %lx  cause %lx  value %lx\n", f->status, f->cause, f->value);
+}
+
+static void print_location(uintptr_t pc)
+{
+    size_t offset = 0;
+    const char *name = symbol_lookup(pc, &offset);
+    if (name)
+        print("  %016lx  %s+%#zx\n", pc, name, offset);
+    else
+        print("  %016lx\n", pc);
+}
+
+static void print_backtrace(const struct trap_frame *f)
+{
+    uintptr_t pcs[MAX_FRAMES];
+    size_t n = backtrace_from(f->x[8], pcs, MAX_FRAMES);
+    print("backtrace:\n");
+    print_location(f->x[0]);
+    for (size_t i = 0; i < n; i++)
+        print_location(pcs[i]);
+}
+
+void trap_panic(const struct trap_frame *frame)
+{
+    if (panicking) {
+        print("panic: %s at pc %#lx while panicking\n", cause_name(frame->cause), frame->x[0]);
+        shutdown(1);
+    }
+    panicking = true;
+    print_reason(frame);
+    print_registers(frame);
+    print_backtrace(frame);
+    shutdown(1);
+}
+
+// The trap entry saves the registers as they are here, so panics and traps look alike.
+void panic(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (vsnprintf(message, sizeof(message), fmt, args) <= 0)
+        strcpy(message, "(no message)");
+    va_end(args);
+    __asm__ volatile("ebreak");
+    shutdown(1);
+}

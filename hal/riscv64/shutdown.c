@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The end: the sifive_test device of the virt machine carries an exit code; SBI System Reset is the second
+// path.
+#include "boot.h"
+#include "sbi.h"
+
+#include "hal/panic.h"
+#include "hal/shutdown.h"
+
+#define TEST_PASS       0x5555u
+#define TEST_FAIL       0x3333u
+#define TEST_CODE_SHIFT 16
+
+static struct mmio test_device;
+
+void shutdown_early_init(phys_addr_t base)
+{
+    if (base.value)
+        test_device = mmio_physical(base, sizeof(uint32_t));
+}
+
+void shutdown_map(void)
+{
+    struct mmio mapped;
+    if (!test_device.base)
+        return;
+    int error = mmio_map(&mapped, test_device.phys, test_device.size);
+    if (error)
+        panic("cannot map the test device at %#lx: error %d", test_device.phys.value, error);
+    test_device = mapped;
+}
+
+void shutdown(int code)
+{
+    uint32_t status = code >= 0 && code <= 255 ? (uint32_t)code : 255;
+    if (test_device.base)
+        mmio_write32(&test_device, 0, status ? status << TEST_CODE_SHIFT | TEST_FAIL : TEST_PASS);
+    sbi_shutdown(status != 0);
+    for (;;)
+        __asm__ volatile("wfi");
+}
