@@ -38,7 +38,7 @@ $(B)/obj/%.o: %.S $(B)/config.h
 # A change of flags rebuilds what it concerns, through this file's content.
 $(B)/flags: FORCE
 	$(Q)mkdir -p $(@D); printf '%s\n' '$(compile) $(LDFLAGS) $(LDLIBS) $(obj-files)' | cmp -s - $@ || printf '%s\n' '$(compile) $(LDFLAGS) $(LDLIBS) $(obj-files)' > $@
-$(obj-files): $(B)/flags
+$(obj-files): $(B)/flags | build/.setup/$(setup-group)
 
 .PHONY: image
 image: $(image) ## build the image of the current configuration (APP=NAME, CONFIG=NAME, PLATFORM=linux)

@@ -1,8 +1,9 @@
-/* SPDX-License-Identifier: MIT */
-#include <stdio.h>
+// SPDX-License-Identifier: MIT
+// The smallest application: says hello and what it runs on.
+#include "facts.h"
 
 int main(void)
 {
-    printf("[OK] hello\n");
+    print_facts();
     return 0;
 }
