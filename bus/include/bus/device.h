@@ -81,7 +81,13 @@ void device_unregister(struct device *dev);
  */
 int device_bind(struct device *dev);
 
-/* Unregisters `dev` and calls its driver's remove(). No driver: no effect. */
+/*
+ * Lets this one driver try `dev`, and registers and logs a success and an error other than -ENODEV. Returns
+ * 0, -EBUSY (a driver has it already) or the error of the driver's probe.
+ */
+int device_probe(struct device *dev, const struct driver *driver);
+
+/* Unregisters `dev` and calls its driver's remove(), if it has a driver. */
 void device_unbind(struct device *dev);
 
 /* Unbinds every registered device, the last one first. */

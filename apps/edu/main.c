@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/* The tutorial driver at work: DEVICES='-device edu'. */
+#include "bus/device.h"
+#include "bus/pci.h"
+#include "core/errno.h"
+#include "core/test.h"
+#include "drivers/edu.h"
+#include "hal/irq.h"
+
+/* n! modulo 2^32, as the device computes it. */
+static uint32_t factorial(uint32_t n)
+{
+    uint32_t product = 1;
+
+    for (uint32_t i = 2; i <= n; i++)
+        product *= i;
+    return product;
+}
+
+static void check_factorial(struct device *dev, uint32_t n)
+{
+    const struct edu_ops *edu = dev->ops;
+    uint32_t result = 0;
+    int error = edu->factorial(dev, n, &result);
+
+    if (error)
+        fail("%s: %u!: %s", dev->name, (unsigned)n, error_name(error));
+    else
+        check(result == factorial(n), "%s: %u! = %u", dev->name, (unsigned)n, (unsigned)result);
+}
+
+static void check_device(struct device *dev)
+{
+    const struct edu_ops *edu = dev->ops;
+    const struct pci_device *pdev = to_pci_device(dev);
+    unsigned irq = pci_irq_number(pdev, 0);
+    uint64_t before = irq_count(irq);
+
+    check((edu->identity(dev) & 0xffff) == 0xed, "%s: identity %#x", dev->name, (unsigned)edu->identity(dev));
+    check_factorial(dev, 0);
+    check_factorial(dev, 10);
+    check_factorial(dev, 13);
+    check(irq_count(irq) >= before + 3, "%s: interrupts by %s", dev->name,
+          pci_irq_mode_name(pci_irq_mode(pdev)));
+}
+
+int main(void)
+{
+    if (device_count(DEVICE_TUTORIAL) == 0)
+        fail("no edu device: run with DEVICES='-device edu'");
+    for (unsigned i = 0; i < device_count(DEVICE_TUTORIAL); i++)
+        check_device(device_get(DEVICE_TUTORIAL, i));
+    return test_exit_code();
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+/* Finding devices: depth first, so that the buses behind a bridge have consecutive numbers. */
+#define LOG_MODULE "bus"
+#include "internal.h"
+#include "core/errno.h"
+#include "core/log.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static void scan_bus(struct pci_bus *bus);
+
+/* Nothing answers: all ones; some old devices give zeros. */
+static bool is_absent(uint32_t id)
+{
+    uint16_t vendor = (uint16_t)id;
+
+    return vendor == 0xffff || vendor == 0;
+}
+
+static struct pci_bus *bus_create(struct pci_root *root, struct pci_device *bridge, unsigned number)
+{
+    struct pci_bus *bus = calloc(1, sizeof(*bus));
+    int error;
+
+    if (!bus) {
+        log_error("pci: no memory for bus %02x", number);
+        return NULL;
+    }
+    bus->root = root;
+    bus->bridge = bridge;
+    bus->number = (uint8_t)number;
+    error = pci_bus_open(bus);
+    if (error) {
+        log_error("pci: cannot reach the configuration space of bus %02x: %s", number, error_name(error));
+        free(bus);
+        return NULL;
+    }
+    return bus;
+}
+
+static void bus_destroy(struct pci_bus *bus)
+{
+    pci_bus_close(bus);
+    free(bus);
+}
+
+static void set_bus_numbers(struct pci_device *bridge, unsigned secondary, unsigned subordinate)
+{
+    pci_config_write8(bridge, PCI_REG_BRIDGE_PRIMARY, bridge->bus->number);
+    pci_config_write8(bridge, PCI_REG_BRIDGE_SECONDARY, (uint8_t)secondary);
+    pci_config_write8(bridge, PCI_REG_BRIDGE_SUBORDINATE, (uint8_t)subordinate);
+}
+
+static void scan_bridge(struct pci_device *bridge)
+{
+    struct pci_root *root = bridge->bus->root;
+
+    set_bus_numbers(bridge, 0, 0);
+    if (root->next_bus > root->host->bus_last) {
+        log_error("pci %s: no bus number left for the bus behind it: the last is %02x", bridge->dev.address,
+                  root->host->bus_last);
+        return;
+    }
+    bridge->secondary = bus_create(root, bridge, root->next_bus);
+    if (!bridge->secondary)
+        return;
+    root->next_bus++;
+    /* Everything above the secondary bus goes through this bridge until its last bus is known. */
+    set_bus_numbers(bridge, bridge->secondary->number, root->host->bus_last);
+    scan_bus(bridge->secondary);
+    set_bus_numbers(bridge, bridge->secondary->number, root->next_bus - 1);
+}
+
+static void read_identity(struct pci_device *pdev)
+{
+    uint32_t class_revision = pci_config_read32(pdev, PCI_REG_CLASS_REVISION);
+
+    pdev->vendor = pci_config_read16(pdev, PCI_REG_VENDOR);
+    pdev->device = pci_config_read16(pdev, PCI_REG_DEVICE);
+    pdev->class = class_revision >> 8;
+    pdev->revision = (uint8_t)class_revision;
+    pdev->pin = pci_config_read8(pdev, PCI_REG_PIN);
+    snprintf(pdev->dev.address, sizeof(pdev->dev.address), "%02x:%02x.%x", pdev->bus->number, pdev->slot,
+             pdev->function);
+    snprintf(pdev->dev.what, sizeof(pdev->dev.what), "%04x:%04x %s", pdev->vendor, pdev->device,
+             pci_class_name(pdev->class));
+}
+
+static void read_header(struct pci_device *pdev, uint8_t header)
+{
+    switch (header & PCI_HEADER_TYPE_MASK) {
+    case PCI_HEADER_DEVICE:
+        pdev->subsystem_vendor = pci_config_read16(pdev, PCI_REG_SUBSYSTEM_VENDOR);
+        pdev->subsystem = pci_config_read16(pdev, PCI_REG_SUBSYSTEM);
+        pci_size_bars(pdev, PCI_BARS);
+        pci_config_write32(pdev, PCI_REG_ROM, 0);
+        break;
+    case PCI_HEADER_BRIDGE:
+        pci_size_bars(pdev, PCI_BRIDGE_BARS);
+        pci_config_write32(pdev, PCI_REG_BRIDGE_ROM, 0);
+        scan_bridge(pdev);
+        break;
+    default:
+        log_warn("pci %s: %s: unknown header type %#x, left alone", pdev->dev.address, pdev->dev.what,
+                 header);
+    }
+}
+
+/* Returns the header type's register, or 0 when there was no memory for the device. */
+static uint8_t add_function(struct pci_bus *bus, unsigned slot, unsigned function)
+{
+    struct pci_device *pdev = calloc(1, sizeof(*pdev));
+    uint8_t header;
+
+    if (!pdev) {
+        log_error("pci: no memory for device %02x:%02x.%x", bus->number, slot, function);
+        return 0;
+    }
+    pdev->bus = bus;
+    pdev->slot = (uint8_t)slot;
+    pdev->function = (uint8_t)function;
+    list_add_tail(&bus->root->devices, &pdev->node);
+    read_identity(pdev);
+    pdev->intx_irq = pci_intx_route(pdev);
+    /* Quiet until a driver wants it: no decoding, no DMA, no interrupt on a wire it may share. */
+    pci_command(pdev, PCI_COMMAND_INTX_OFF, PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+    header = pci_config_read8(pdev, PCI_REG_HEADER_TYPE);
+    read_header(pdev, header);
+    return header;
+}
+
+static void scan_slot(struct pci_bus *bus, unsigned slot)
+{
+    unsigned functions = 1;
+
+    for (unsigned function = 0; function < functions; function++) {
+        uint8_t header;
+
+        if (is_absent(pci_bus_read_id(bus, slot, function)))
+            continue;
+        header = add_function(bus, slot, function);
+        if (function == 0 && header & PCI_HEADER_MULTIFUNCTION)
+            functions = PCI_FUNCTIONS;
+    }
+}
+
+/* A PCI Express link has one device at its end; others may only be echoes of it (PCIe 3.0, section 7.3.1). */
+static bool is_link(const struct pci_device *bridge)
+{
+    unsigned capability = bridge ? pci_find_capability(bridge, PCI_CAP_EXP) : 0;
+    unsigned type;
+
+    if (capability == 0)
+        return false;
+    type = PCI_EXP_TYPE(pci_config_read16(bridge, capability + PCI_EXP_FLAGS));
+    return type == PCI_EXP_TYPE_ROOT_PORT || type == PCI_EXP_TYPE_DOWNSTREAM;
+}
+
+static void scan_bus(struct pci_bus *bus)
+{
+    unsigned slots = is_link(bus->bridge) ? 1 : PCI_SLOTS;
+
+    for (unsigned slot = 0; slot < slots; slot++)
+        scan_slot(bus, slot);
+}
+
+int pci_enumerate(struct pci_root *root)
+{
+    list_init(&root->devices);
+    root->bus = bus_create(root, NULL, root->host->bus_first);
+    if (!root->bus)
+        return -EIO;
+    root->next_bus = root->host->bus_first + 1u;
+    scan_bus(root->bus);
+    return 0;
+}
+
+void pci_root_destroy(struct pci_root *root)
+{
+    list_for_each_safe (node, &root->devices) {
+        struct pci_device *pdev = list_entry(node, struct pci_device, node);
+
+        if (pdev->secondary)
+            bus_destroy(pdev->secondary);
+        list_remove(node);
+        free(pdev);
+    }
+    if (root->bus)
+        bus_destroy(root->bus);
+    root->bus = NULL;
+}

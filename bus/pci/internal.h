@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+/* What the files of bus/pci share. */
+#ifndef BUS_PCI_INTERNAL_H
+#define BUS_PCI_INTERNAL_H
+
+#include "bus/pci.h"
+#include "hal/machine.h"
+#include "regs.h"
+#include "resource.h"
+
+/* The windows of a bridge: what lies in them goes through to the bus behind it. */
+enum bridge_window_kind { BRIDGE_IO, BRIDGE_MEM, BRIDGE_PREFETCH, BRIDGE_WINDOWS };
+
+struct bridge_window {
+    bool present;   /* the bridge has it */
+    bool open;      /* it has an address */
+    unsigned flags; /* PCI_BAR_…, as those of a BAR that may lie in it */
+    uint64_t base;
+    uint64_t size; /* 0: nothing behind the bridge needs it */
+    uint64_t align;
+};
+
+/* One bus. */
+struct pci_bus {
+    struct pci_root *root;
+    struct pci_device *bridge; /* the bridge it is behind; NULL on the root bus */
+    uint8_t number;
+    struct mmio config;                           /* ecam.c: its part of configuration space */
+    struct bridge_window windows[BRIDGE_WINDOWS]; /* of `bridge`: assign.c */
+};
+
+/* A host bridge and everything behind it. */
+struct pci_root {
+    const struct pci_host *host; /* windows, interrupt wires, bus numbers */
+    struct pci_bus *bus;         /* the root bus */
+    unsigned next_bus;           /* number for the next bridge's bus */
+    struct list_node devices; /* every struct pci_device, by its `node`, a bridge before what is behind it */
+};
+
+/* ecam.c: reaches configuration space of bus->number. Returns 0, -ERANGE (not in the ECAM) or mmio_map()'s
+ * error. */
+int pci_bus_open(struct pci_bus *bus);
+void pci_bus_close(struct pci_bus *bus);
+
+/* Vendor (low half) and device number of a function that may not be there; all ones then. */
+uint32_t pci_bus_read_id(const struct pci_bus *bus, unsigned slot, unsigned function);
+
+/* Sets and clears bits of the command register. */
+void pci_command(struct pci_device *pdev, uint16_t set, uint16_t clear);
+
+/*
+ * enumerate.c: finds every device from the host bridge on, numbers the buses and sizes the BARs. What cannot
+ * be reached is logged and left out. Returns 0, or -EIO when that is the root bus itself.
+ */
+int pci_enumerate(struct pci_root *root);
+
+/* Frees all devices and buses. No device has a driver any more. */
+void pci_root_destroy(struct pci_root *root);
+
+/* bar.c: sizes the first `count` BARs of a device that does not decode, and turns its ROM off. */
+void pci_size_bars(struct pci_device *pdev, unsigned count);
+
+/* bar.c: writes address `base` to BAR `index` and reads it back. Returns 0 or -EIO (logged). */
+int pci_bar_set(struct pci_device *pdev, unsigned index, uint64_t base);
+
+/*
+ * assign.c: addresses for every BAR and bridge window from the host's windows. What gets none is logged and
+ * left without PCI_BAR_ASSIGNED; the return value counts it.
+ */
+size_t pci_assign(struct pci_root *root);
+
+/* bridge.c: finds out which windows the bridge of `bus` has, and closes them. */
+void pci_bridge_probe(struct pci_bus *bus);
+
+/* Writes the base and size of a window to the bridge of `bus`: it opens. */
+void pci_bridge_open(struct pci_bus *bus, enum bridge_window_kind kind);
+
+/* intx.c: the wire of the device's pin at the interrupt controller, 0 if it has none. */
+unsigned pci_intx_route(const struct pci_device *pdev);
+
+/*
+ * intx.c, msi.c, msix.c: one way to interrupt each. attach() and detach() are called by irq.c, which keeps
+ * pdev->irq_users: the number of attached handlers before the call. Return values as those of
+ * pci_irq_attach() and irq_detach().
+ */
+struct pci_irq_ops {
+    unsigned (*vectors)(const struct pci_device *pdev); /* 0: the device cannot */
+    int (*attach)(struct pci_device *pdev, unsigned vector, irq_handler_t fn, void *arg);
+    int (*detach)(struct pci_device *pdev, unsigned vector, irq_handler_t fn, void *arg);
+    unsigned (*number)(const struct pci_device *pdev, unsigned vector); /* something is attached */
+};
+
+extern const struct pci_irq_ops pci_intx_ops;
+extern const struct pci_irq_ops pci_msi_ops;
+extern const struct pci_irq_ops pci_msix_ops;
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+/* The PCI bus of the machine: start, drivers, end. */
+#define LOG_MODULE "bus"
+#include "internal.h"
+#include "core/errno.h"
+#include "core/format.h"
+#include "core/init.h"
+#include "core/log.h"
+
+static struct pci_root root = {.devices = LIST_INIT(root.devices)};
+
+struct pci_device *pci_next(const struct pci_device *previous)
+{
+    struct list_node *next = previous ? previous->node.next : root.devices.next;
+
+    return next == &root.devices ? NULL : list_entry(next, struct pci_device, node);
+}
+
+static bool id_matches(const struct pci_id *id, const struct pci_device *pdev)
+{
+    return (id->vendor == PCI_ANY || id->vendor == pdev->vendor) &&
+           (id->device == PCI_ANY || id->device == pdev->device) &&
+           ((id->class ^ pdev->class) & id->class_mask) == 0;
+}
+
+static bool is_last(const struct pci_id *id)
+{
+    return id->vendor == 0 && id->device == 0 && id->class_mask == 0;
+}
+
+static bool pci_match(const struct device *dev, const struct driver *driver)
+{
+    const struct pci_device *pdev = container_of(dev, const struct pci_device, dev);
+
+    for (const struct pci_id *id = driver->ids; id && !is_last(id); id++)
+        if (id_matches(id, pdev))
+            return true;
+    return false;
+}
+
+static const struct bus pci_bus_type = {.name = "pci", .match = pci_match};
+
+/* The first BAR that would answer in one of the spaces of `what` but has no address; PCI_BARS if there is
+ * none. */
+static unsigned unassigned_bar(const struct pci_device *pdev, unsigned what)
+{
+    for (unsigned i = 0; i < PCI_BARS; i++) {
+        const struct pci_bar *bar = &pdev->bars[i];
+        unsigned space = bar->flags & PCI_BAR_IO ? PCI_IO : PCI_MEMORY;
+
+        if (bar->size != 0 && space & what && !(bar->flags & PCI_BAR_ASSIGNED))
+            return i;
+    }
+    return PCI_BARS;
+}
+
+int pci_enable(struct pci_device *pdev, unsigned what)
+{
+    unsigned bar = unassigned_bar(pdev, what);
+
+    if (bar < PCI_BARS) {
+        log_error("pci %s: cannot be enabled: BAR%u (%s) has no address", pdev->dev.address, bar,
+                  format_size(pdev->bars[bar].size).text);
+        return -ENOSPC;
+    }
+    pci_command(pdev,
+                (uint16_t)((what & PCI_IO ? PCI_COMMAND_IO : 0u) |
+                           (what & PCI_MEMORY ? PCI_COMMAND_MEMORY : 0u) |
+                           (what & PCI_MASTER ? PCI_COMMAND_MASTER : 0u)),
+                0);
+    return 0;
+}
+
+void pci_disable(struct pci_device *pdev)
+{
+    pci_command(pdev, 0, PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+}
+
+static int pci_start(void)
+{
+    int error;
+
+    root.host = &machine()->pci;
+    if (!root.host->present)
+        return 0;
+    error = pci_enumerate(&root);
+    if (!error)
+        pci_assign(&root);
+    return error;
+}
+
+static void pci_stop(void)
+{
+    pci_for_each (pdev)
+        pci_disable(pdev);
+    pci_root_destroy(&root);
+}
+
+static int pci_bind(void)
+{
+    pci_for_each (pdev) {
+        pdev->dev.bus = &pci_bus_type;
+        device_bind(&pdev->dev);
+    }
+    return 0;
+}
+
+INIT(INIT_BUS, pci_start, pci_stop);
+INIT(INIT_DRIVER, pci_bind, device_unbind_all);
