@@ -13,6 +13,7 @@ Q := $(if $(filter 1,$(V)),,@)
 say = @printf '  %-8s %s\n' '$(1)' '$(2)'
 
 include tools/config.mk
+include qemu/build.mk
 
 # Goals that need no configuration do not read or make one.
 ifneq ($(filter-out $(no-config-goals),$(or $(MAKECMDGOALS),image)),)
@@ -21,15 +22,13 @@ include tools/build.mk
 include tools/run.mk
 endif
 
--include qemu/build.mk
 include tests/tests.mk
-
 include tools/check.mk
 
 .PHONY: help clean FORCE
 FORCE:
 help: ## this list
-	@$(PYTHON) tools/make-help Makefile tools/config.mk tools/build.mk tools/run.mk $(wildcard qemu/build.mk) tests/tests.mk tests/bench/bench.mk tools/check.mk
+	@$(PYTHON) tools/make-help Makefile tools/config.mk tools/build.mk tools/run.mk qemu/build.mk tests/tests.mk tests/bench/bench.mk tools/check.mk
 
 clean: ## remove build/ (the cache of downloads and of the built QEMU stays)
 	rm -rf build

@@ -26,8 +26,8 @@ B := build/$(name)$(if $(filter-out riscv64,$(PLATFORM)),-$(PLATFORM))
 kconfig := $(PYTHON) tools/kconfig
 
 # Set-up runs once per group and per change of the script; it is quick when nothing is missing.
-build/.setup/%: $(wildcard tools/setup)
-	$(Q)[ ! -x tools/setup ] || tools/setup $*
+build/.setup/%: tools/setup
+	$(Q)tools/setup $*
 	$(Q)mkdir -p $(@D) && touch $@
 
 kconfig-files = $(shell find . -name Kconfig -not -path './build/*')
