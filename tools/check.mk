@@ -5,7 +5,7 @@
 c-files := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 CLANG_FORMAT ?= clang-format-19
 CPPCHECK := cppcheck -q -j2 --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
-	--suppressions-list=tools/check/cppcheck.txt --check-level=normal
+	--suppressions-list=tools/check/cppcheck.txt
 
 .PHONY: check format check-format check-sources check-kconfig check-cppcheck
 check: check-format check-sources check-kconfig check-cppcheck ## formatting, layers, licences, Kconfig, cppcheck

@@ -45,14 +45,14 @@ enum simt_cause {
 /* The first fault of a launch. */
 struct simt_fault {
     enum simt_cause cause;
-    uint32_t pc;         /* of the faulting instruction */
-    uint32_t addr;       /* of the access, for causes 2, 3 and 4 */
-    uint32_t insn;       /* instruction word, 0 if it could not be fetched */
-    uint32_t mhartid;    /* of the lowest faulting lane */
-    uint32_t mask;       /* lanes active in the warp when it happened */
-    uint32_t thread[3];  /* x, y, z in the block */
-    uint32_t block[3];   /* x, y, z in the grid */
-    uint32_t count;      /* threads that faulted before the launch stopped, at least 1 */
+    uint32_t pc;        /* of the faulting instruction */
+    uint32_t addr;      /* of the access, for causes 2, 3 and 4 */
+    uint32_t insn;      /* instruction word, 0 if it could not be fetched */
+    uint32_t mhartid;   /* of the lowest faulting lane */
+    uint32_t mask;      /* lanes active in the warp when it happened */
+    uint32_t thread[3]; /* x, y, z in the block */
+    uint32_t block[3];  /* x, y, z in the grid */
+    uint32_t count;     /* threads that faulted before the launch stopped, at least 1 */
 };
 
 /* Counters since creation or simt_counters_clear(); 64-bit, they wrap. */
@@ -71,11 +71,11 @@ enum simt_engine { SIMT_ENGINE_AUTO, SIMT_ENGINE_INTERP, SIMT_ENGINE_JIT, SIMT_E
 
 /* Zero-initialise, then set what differs; simt_create() replaces 0 by the default in brackets. */
 struct simt_config {
-    uint32_t num_cus;       /* compute units = worker threads, 1..64 [4] */
-    uint32_t warps_per_cu;  /* informational, 1..32 [4] */
-    uint32_t warp_size;     /* threads put into a warp, 1..32 [32] */
-    uint32_t shared_max;    /* largest shared memory of a block, bytes [64 KiB] */
-    uint32_t private_size;  /* private bytes of a thread, multiple of 16 [16 KiB] */
+    uint32_t num_cus;      /* compute units = worker threads, 1..64 [4] */
+    uint32_t warps_per_cu; /* informational, 1..32 [4] */
+    uint32_t warp_size;    /* threads put into a warp, 1..32 [32] */
+    uint32_t shared_max;   /* largest shared memory of a block, bytes [64 KiB] */
+    uint32_t private_size; /* private bytes of a thread, multiple of 16 [16 KiB] */
     enum simt_engine engine;
     uint64_t max_insns;     /* per-thread instruction budget of a launch [0: none] */
     uint32_t timeout_ms;    /* wall-clock limit of a launch [0: none] */
