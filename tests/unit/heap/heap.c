@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// The heap on a pool of pages: rules by example, misuse that must be seen, and random use with filled blocks.
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "heap.h"
+#include "page_alloc.h"
+
+#define NPAGES 1024
+
+static char *memory;
+static struct page_pool pool;
+static struct heap heap;
+static jmp_buf misuse;
+static const char *misuse_text;
+
+static void *take_pages(size_t n)
+{
+    return page_pool_alloc(&pool, n);
+}
+
+static void give_pages(void *pages, size_t n)
+{
+    assert_int_equal(page_pool_free(&pool, pages, n), 0);
+}
+
+static void broken(const char *what, const void *pointer)
+{
+    (void)pointer;
+    misuse_text = what;
+    longjmp(misuse, 1);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    memory = aligned_alloc(PAGE_SIZE, NPAGES * PAGE_SIZE);
+    pool = (struct page_pool){0};
+    heap = (struct heap){.page_alloc = take_pages, .page_free = give_pages, .broken = broken};
+    return memory ? page_pool_add(&pool, memory, NPAGES) : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free(memory);
+    return 0;
+}
+
+static void assert_all_returned(void)
+{
+    assert_int_equal(heap.used, 0);
+    assert_int_equal(heap.bins_used, 0);
+    assert_int_equal(pool.free, NPAGES);
+}
+
+static void blocks_are_aligned_and_apart(void **state)
+{
+    (void)state;
+    char *a = heap_alloc(&heap, 1, 0), *b = heap_alloc(&heap, 0, 0), *c = heap_alloc(&heap, 100, 0);
+    assert_true(a && b && c);
+    assert_true((uintptr_t)a % 16 == 0 && (uintptr_t)b % 16 == 0 && (uintptr_t)c % 16 == 0);
+    assert_ptr_not_equal(a, b);
+    assert_true(heap_usable(&heap, c) >= 100);
+    heap_free(&heap, b);
+    heap_free(&heap, a);
+    heap_free(&heap, c);
+    heap_free(&heap, NULL);
+    assert_all_returned();
+    assert_true(heap.peak >= 101);
+}
+
+static void freed_neighbours_are_one_block_again(void **state)
+{
+    (void)state;
+    char *blocks[4];
+    for (int i = 0; i < 4; i++)
+        blocks[i] = heap_alloc(&heap, 1000, 0);
+    char *fence = heap_alloc(&heap, 16, 0);
+    heap_free(&heap, blocks[1]);
+    heap_free(&heap, blocks[3]);
+    heap_free(&heap, blocks[2]); // joins both sides
+    heap_free(&heap, blocks[0]);
+    assert_ptr_equal(heap_alloc(&heap, 4000, 0), blocks[0]);
+    heap_free(&heap, blocks[0]);
+    heap_free(&heap, fence);
+    assert_all_returned();
+}
+
+static void alignment(void **state)
+{
+    (void)state;
+    void *held[20];
+    for (unsigned i = 0; i < 20; i++) {
+        size_t align = (size_t)1 << (i % 13);
+        held[i] = heap_alloc(&heap, 33 * i, align);
+        assert_non_null(held[i]);
+        assert_int_equal((uintptr_t)held[i] % align, 0);
+    }
+    for (unsigned i = 0; i < 20; i++)
+        heap_free(&heap, held[i]);
+    assert_all_returned();
+}
+
+static void resize(void **state)
+{
+    (void)state;
+    char *p = heap_resize(&heap, NULL, 10);
+    strcpy(p, "in place");
+    assert_ptr_equal(heap_resize(&heap, p, 5000), p); // what follows is free
+    char *fence = heap_alloc(&heap, 16, 0);
+    char *moved = heap_resize(&heap, p, 20000);
+    assert_ptr_not_equal(moved, p);
+    assert_string_equal(moved, "in place");
+    assert_ptr_equal(heap_resize(&heap, moved, 10), moved);
+    assert_null(heap_resize(&heap, moved, SIZE_MAX));
+    assert_string_equal(moved, "in place");
+    heap_free(&heap, fence);
+    heap_free(&heap, moved);
+    assert_all_returned();
+}
+
+static void sizes_that_cannot_be(void **state)
+{
+    (void)state;
+    assert_null(heap_alloc(&heap, SIZE_MAX, 0));
+    assert_null(heap_alloc(&heap, SIZE_MAX - 40, 0));
+    assert_null(heap_alloc(&heap, SIZE_MAX / 2, SIZE_MAX / 2 + 1));
+    assert_null(heap_alloc(&heap, NPAGES * PAGE_SIZE, 0));
+    assert_all_returned();
+}
+
+// Runs `statement` and asserts that the heap reported misuse.
+#define assert_misuse(statement, word)                                                                       \
+    do {                                                                                                     \
+        misuse_text = NULL;                                                                                  \
+        if (setjmp(misuse) == 0)                                                                             \
+            statement;                                                                                       \
+        assert_non_null(misuse_text);                                                                        \
+        assert_non_null(strstr(misuse_text, word));                                                          \
+    } while (0)
+
+static void misuse_is_seen(void **state)
+{
+    (void)state;
+    static char *a, *b;
+    a = heap_alloc(&heap, 64, 0);
+    b = heap_alloc(&heap, 64, 0);
+    heap_free(&heap, a);
+    assert_misuse(heap_free(&heap, a), "twice");
+    assert_misuse(heap_free(&heap, b + 1), "not a heap pointer");
+    b[64 + 8] ^= 1; // the size before, in the next tag
+    assert_misuse(heap_free(&heap, b), "overrun");
+    assert_misuse(heap_resize(&heap, a, 10), "twice");
+}
+
+static void random_use(void **state)
+{
+    (void)state;
+    struct {
+        unsigned char *p;
+        size_t size;
+        unsigned char fill;
+    } held[64] = {0};
+    unsigned seed = (unsigned)time(NULL);
+    printf("seed %u\n", seed);
+    srand(seed);
+    for (unsigned round = 0; round < 40000; round++) {
+        unsigned i = (unsigned)rand() % 64;
+        size_t size = (size_t)rand() % (rand() % 50 ? 2000 : 200000);
+        for (size_t k = 0; k < held[i].size; k++)
+            assert_int_equal(held[i].p[k], held[i].fill);
+        if (held[i].p && rand() % 3) {
+            heap_free(&heap, held[i].p);
+            held[i].p = NULL;
+            held[i].size = 0;
+            continue;
+        }
+        size_t keep = held[i].size < size ? held[i].size : size;
+        unsigned char *p = held[i].p || rand() % 2 ? heap_resize(&heap, held[i].p, size)
+                                                   : heap_alloc(&heap, size, (size_t)1 << rand() % 12);
+        if (!p)
+            continue; // the pool is small on purpose
+        for (size_t k = 0; k < keep; k++)
+            assert_int_equal(p[k], held[i].fill);
+        held[i].p = p;
+        held[i].size = size;
+        held[i].fill = (unsigned char)rand();
+        memset(p, held[i].fill, size);
+    }
+    for (unsigned i = 0; i < 64; i++)
+        heap_free(&heap, held[i].p);
+    assert_all_returned();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(blocks_are_aligned_and_apart, setup, teardown),
+        cmocka_unit_test_setup_teardown(freed_neighbours_are_one_block_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(alignment, setup, teardown),
+        cmocka_unit_test_setup_teardown(resize, setup, teardown),
+        cmocka_unit_test_setup_teardown(sizes_that_cannot_be, setup, teardown),
+        cmocka_unit_test_setup_teardown(misuse_is_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(random_use, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
