@@ -24,9 +24,9 @@ int mmio_map(struct mmio *out, phys_addr_t phys, size_t size);
 void mmio_unmap(struct mmio *m);
 
 // Reads and writes of 8, 16, 32 and 64 bits at byte offset `off`. Ordered against all earlier and later
-// memory and device accesses (RISC-V Unprivileged ISA, "FENCE": a write is preceded by fence iorw,o and a read
-// followed by fence i,iorw), so a doorbell written after a buffer is seen after it. Panics when the access does
-// not lie inside the mapping or is not naturally aligned: that is a driver bug.
+// memory and device accesses (RISC-V Unprivileged ISA, "FENCE": a write is preceded by fence iorw,o and a
+// read followed by fence i,iorw), so a doorbell written after a buffer is seen after it. Panics when the
+// access does not lie inside the mapping or is not naturally aligned: that is a driver bug.
 uint8_t mmio_read8(const struct mmio *m, size_t off);
 uint16_t mmio_read16(const struct mmio *m, size_t off);
 uint32_t mmio_read32(const struct mmio *m, size_t off);
