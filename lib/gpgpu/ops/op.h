@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* What the operators share. */
+#ifndef GPGPU_OP_H
+#define GPGPU_OP_H
+
+#include "gpgpu/images.h"
+#include "gpgpu/ops.h"
+
+#include "core/math.h"
+
+#include <errno.h>
+
+#define OP_BLOCK 256u /* threads of a block: eight warps */
+
+/* *n = a * b * c; -ENOMEM when that many elements cannot be numbered by 32 bits, as kernels do. */
+static inline int op_elements(uint32_t a, uint32_t b, uint32_t c, size_t *n)
+{
+    uint32_t product;
+    if (mul_overflows(a, b, &product) || mul_overflows(product, c, &product))
+        return -ENOMEM;
+    *n = product;
+    return 0;
+}
+
+#endif
