@@ -4,7 +4,7 @@
  *     out[c][y][x] = bias[c] + sum over i, j < 3 of in[y + i][x + j] * weight[c][i][j]
  * One thread an output. a0 = in, a1 = weight, a2 = bias, a3 = out, a4 = in_h, a5 = in_w, a6 = out_c.
  */
-#include "kernel.h"
+#include "kernel.inc"
 
 kernel conv2d_3x3, "ppppuuu"
     global_id t0

@@ -3,7 +3,7 @@
  * Fully connected: out[o] = bias[o] + sum over i < in_dim of weight[o][i] * in[i], o < out_dim. One thread an
  * output. a0 = in, a1 = weight, a2 = bias, a3 = out, a4 = in_dim, a5 = out_dim.
  */
-#include "kernel.h"
+#include "kernel.inc"
 
 kernel fc_layer, "ppppuu"
     global_id t0

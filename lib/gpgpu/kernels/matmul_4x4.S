@@ -3,7 +3,7 @@
  * out[m] = a[m] * b[m] for m < count, 4x4 matrices in row order. One thread an element: m = i / 16,
  * row = i / 4 % 4, column = i % 4. a0 = a, a1 = b, a2 = out, a3 = count.
  */
-#include "kernel.h"
+#include "kernel.inc"
 
 kernel matmul_4x4, "pppu"
     global_id t0

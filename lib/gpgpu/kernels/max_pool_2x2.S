@@ -3,7 +3,7 @@
  * out[c][y][x] = max of in[c][2y..2y+1][2x..2x+1]; an odd last row or column is left out.
  * One thread an output. a0 = in, a1 = out, a2 = h, a3 = w, a4 = c.
  */
-#include "kernel.h"
+#include "kernel.inc"
 
 .macro max rd, rs
     bge     \rd, \rs, .Lkeep\@

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* out[i] = max(in[i], 0), i < n. a0 = in, a1 = out, a2 = n. */
-#include "kernel.h"
+#include "kernel.inc"
 
 kernel relu, "ppu"
     global_id t0

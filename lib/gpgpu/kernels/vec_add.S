@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* out[i] = a[i] + b[i], i < n. a0 = a, a1 = b, a2 = out, a3 = n. */
-#include "kernel.h"
+#include "kernel.inc"
 
 kernel vec_add, "pppu"
     global_id t0

@@ -3,7 +3,7 @@
  * Each block reverses its own part of data through shared memory, with a barrier between writing and reading.
  * a0 = data; one dimension, whole blocks.
  */
-#include "../../kernels/kernel.h"
+#include "../../kernels/kernel.inc"
 
 #define SHARED  0x90000
 #define BARRIER 0x80001

@@ -3,7 +3,7 @@
  * out[0] = x1 + ... + x19 of twenty arguments (out, x1, ..., x19): those past the eighth are in no register but
  * in the argument block, whose address the control window gives at 0x48.
  */
-#include "../../kernels/kernel.h"
+#include "../../kernels/kernel.inc"
 
 #define CTRL_ARGS 0x48
 

@@ -3,7 +3,7 @@
  * out[i] = z << 24 | y << 16 | x << 8 | block for every thread, i the number of the thread in the whole grid,
  * counted x fastest in blocks and in the grid. a0 = out.
  */
-#include "../../kernels/kernel.h"
+#include "../../kernels/kernel.inc"
 
 /* \rd = (z * dim_y + y) * dim_x + x of the triples at \at and \dims of the window. */
 .macro linear rd, at, dims

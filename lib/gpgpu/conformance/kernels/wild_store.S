@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Thread a1 of the grid stores to address a0; the others end. What fault reports are tested with. */
-#include "../../kernels/kernel.h"
+#include "../../kernels/kernel.inc"
 
 kernel wild_store, "uu"
     global_id t0
