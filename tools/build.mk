@@ -22,6 +22,14 @@ $$(foreach sub,$$(dirs-of-$(1)),$$(eval $$(call read-folder,$$(sub))))
 endef
 $(foreach dir,hal bus drivers lib apps,$(eval $(call read-folder,$(dir))))
 
+# The in-process GPU is the device model's own engine.
+ifdef CONFIG_GPGPU_SIM
+-include qemu/simt/sources.mk
+objs += $(simt-srcs:.c=.o)
+LDLIBS += $(simt-libs)
+$(foreach src,$(simt-srcs),$(eval cflags-$(basename $(src)) += -O3 $(simt-cflags)))
+endif
+
 obj-files := $(addprefix $(B)/obj/,$(sort $(objs)))
 compile = $(CC) $(CPPFLAGS) $(CFLAGS) $(cflags-$(basename $*)) -MMD -MP
 

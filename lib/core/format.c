@@ -13,6 +13,6 @@ struct size_text format_size(uint64_t bytes)
         bytes /= 1024;
         unit++;
     }
-    snprintf(size.text, sizeof(size.text), "%" PRIu64 " %s", bytes, units[unit]);
+    snprintf(size.text, sizeof(size.text), "%" PRIu64 " %.5s", bytes, units[unit]);
     return size;
 }

@@ -123,9 +123,9 @@ static int null_probe(struct device *dev)
 static void null_remove(struct device *dev)
 {
     const struct gpgpu_null_counts *c = gpgpu_null_counts(dev->priv);
-    log_info("%s: %" PRIu64 " writes of %" PRIu64 " bytes, %" PRIu64 " reads of %" PRIu64 " bytes, %" PRIu64
+    log_info("%" PRIu64 " writes of %" PRIu64 " bytes, %" PRIu64 " reads of %" PRIu64 " bytes, %" PRIu64
              " launches",
-             dev->name, c->writes, c->written_bytes, c->reads, c->read_bytes, c->launches);
+             c->writes, c->written_bytes, c->reads, c->read_bytes, c->launches);
     gpgpu_null_destroy(dev->priv);
 }
 
