@@ -53,8 +53,7 @@ static int sync_launch(struct rv32_device *dev);
 void rv32_destroy(struct rv32_device *dev)
 {
     sync_launch(dev);
-    list_for_each_safe(node, &dev->modules)
-    {
+    list_for_each_safe (node, &dev->modules) {
         list_remove(node);
         free(list_entry(node, struct rv32_module, node));
     }
@@ -171,8 +170,7 @@ free_module:
 
 static struct rv32_module *find_module(struct rv32_device *dev, gpgpu_module_t handle)
 {
-    list_for_each(node, &dev->modules)
-    {
+    list_for_each (node, &dev->modules) {
         struct rv32_module *m = list_entry(node, struct rv32_module, node);
         if ((gpgpu_module_t)(uintptr_t)m == handle)
             return m;
@@ -211,8 +209,7 @@ static int rv32_kernel_get(struct gpgpu_device *gpgpu, gpgpu_module_t module, co
 /* A kernel handle is the address of an element of a loaded module's table: anything else is stale. */
 static const struct rv32_kernel *find_kernel(struct rv32_device *dev, gpgpu_kernel_t handle)
 {
-    list_for_each(node, &dev->modules)
-    {
+    list_for_each (node, &dev->modules) {
         struct rv32_module *m = list_entry(node, struct rv32_module, node);
         uint64_t offset = handle - (uintptr_t)m->kernels;
         if (offset % sizeof(m->kernels[0]) == 0 && offset / sizeof(m->kernels[0]) < m->nkernels)
