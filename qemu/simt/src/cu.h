@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A compute unit at work: its warps, memory windows and counters, and the seam between scheduling (sched.c) and
+ * the engines that execute instructions.
+ */
+#ifndef SIMT_CU_H
+#define SIMT_CU_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+
+#include "path.h"
+#include "program.h"
+#include "simt/simt.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the device is little-endian and shares memory with its host"
+#endif
+
+#define SIMT_MAX_WARPS (SIMT_MAX_BLOCK / 1u) /* warp_size may be 1 */
+
+typedef uint32_t simt_row[SIMT_LANES]; /* one register of all lanes */
+
+/* Rounding modes as the interpreter sees them: 0..3 host-roundable, or per-lane software arithmetic. */
+#define SIMT_RM_SOFT 0xffu
+
+struct simt_warp {
+    alignas(64) simt_row x[33]; /* x[32] takes results for x0 */
+    simt_row f[32];
+    simt_row lanes;  /* all ones in the running path's lanes, else 0 */
+    simt_row addr;   /* addresses of the memory instruction being executed */
+    simt_row target; /* of the jalr being executed */
+    simt_row fflags, frm;
+    simt_row ballot;   /* last value stored to the ballot word */
+    simt_row exchange; /* exchange window */
+    simt_row thread[3];
+    simt_row reserved_addr, reserved_value; /* lr.w */
+    uint32_t reserved;                      /* lanes holding a reservation */
+    uint8_t rm_mode[8];                     /* by rm field of an instruction: 0..3 or SIMT_RM_SOFT */
+    uint32_t index;                         /* in the block */
+    struct simt_tree tree;
+    uint32_t *priv;        /* private memory: word w of lane l at [w * SIMT_LANES + l] */
+    uint32_t priv_dirty;   /* lowest private word that may be non-zero */
+};
+
+/* Written by one worker, read by anyone. */
+struct simt_cu_counters {
+    _Atomic uint64_t insns, lane_insns, divergences, transactions, bytes, barriers;
+};
+
+struct simt_cu {
+    struct simt *dev;
+    struct simt_program *prog; /* snapshot in use */
+    uint8_t *vram;
+    uint64_t vram_size;
+    uint8_t *shared;
+    uint32_t shared_size; /* of the launch */
+    uint32_t private_size;
+    uint32_t warp_size;
+    bool track_flags; /* fflags are observed: software arithmetic */
+    struct simt_launch launch;
+    uint64_t block_linear;
+    uint32_t block[3];
+    uint32_t warp_count; /* of the block */
+    struct simt_warp *warps[SIMT_MAX_WARPS]; /* allocated when first needed */
+
+    /* In and out of struct simt_executor's run(). */
+    int64_t fuel;            /* in: start no block when it is 0 or less */
+    struct simt_fault fault; /* out, with SIMT_STOP_FAULT */
+    uint32_t split_lanes;    /* out: lanes that take the branch, or that stored to the barrier */
+    const struct simt_block *split_block; /* out: the block that ends in the branch or jalr */
+
+    uint32_t turn_atomics; /* atomics since the warp's turn began */
+    uint64_t transactions, bytes;
+    struct simt_cu_counters counters;
+};
+
+#define SIMT_TURN_INSNS   (1 << 20) /* a warp's turn ends after so many instructions or atomics */
+#define SIMT_TURN_ATOMICS 1024u
+
+/* Why a path stopped. path->pc is where it goes on unless said otherwise. */
+enum simt_stop {
+    SIMT_STOP_JOIN,     /* stands where its join is */
+    SIMT_STOP_BRANCH,   /* pc at a branch that split the warp: split_block, split_lanes */
+    SIMT_STOP_INDIRECT, /* pc at a jalr with several targets: split_block, warp->target */
+    SIMT_STOP_EXIT,     /* executed ebreak */
+    SIMT_STOP_BARRIER,  /* split_lanes stored to the barrier, pc behind the store */
+    SIMT_STOP_FUEL,     /* fuel used up */
+    SIMT_STOP_MISS,     /* pc is not in the program */
+    SIMT_STOP_FAULT,    /* fault is set, pc at the instruction, no lane has executed it */
+};
+
+/* An engine: run() executes path p of warp w until it stops. It adds to path->retired and the instruction counters
+ * what it retired. */
+struct simt_executor {
+    const char *name;
+    enum simt_stop (*run)(struct simt_cu *cu, struct simt_warp *w, struct simt_path *p);
+};
+
+/* The interpreter built for the best instruction set this host has. */
+const struct simt_executor *simt_interpreter(void);
+
+/* Add to a counter that only this thread writes. */
+static inline void simt_count(_Atomic uint64_t *counter, uint64_t n)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
+}
+
+/* Fill cu->fault: lanes (non-empty) of path p fault at pc; addr matters for the lowest of them. */
+void simt_raise(struct simt_cu *cu, const struct simt_warp *w, const struct simt_path *p, enum simt_cause cause,
+                uint32_t lanes, uint32_t pc, uint32_t insn, uint32_t addr);
+
+/* Run one block to its end. 0, or -EFAULT with cu->fault set. */
+int simt_run_block(struct simt_cu *cu, const struct simt_executor *engine, uint64_t block_linear);
+
+#endif

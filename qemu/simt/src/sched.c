@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/* Scheduling inside a compute unit: the warps of a block, the paths of a warp, the block barrier. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "soft.h"
+
+/* Instructions between two looks at the clock and the cancel flag: well below a millisecond. */
+#define POLL_INSNS 8192
+/* What starting a path counts as, so that short ones cannot put the look off. */
+#define PATH_COST 16
+
+#define REG_RA 1
+#define REG_SP 2
+#define REG_A0 10
+
+static void set_thread_ids(struct simt_cu *cu, struct simt_warp *w)
+{
+    const uint32_t *dim = cu->launch.block;
+    for (uint32_t l = 0; l < SIMT_LANES; l++) {
+        uint32_t t = w->index * cu->warp_size + l;
+        w->thread[0][l] = t % dim[0];
+        w->thread[1][l] = t / dim[0] % dim[1];
+        w->thread[2][l] = t / dim[0] / dim[1];
+    }
+}
+
+static void fill_row(uint32_t *row, uint32_t value)
+{
+    for (unsigned l = 0; l < SIMT_LANES; l++) {
+        row[l] = value;
+    }
+}
+
+/* Argument word i; words outside VRAM read 0. */
+static uint32_t argument(const struct simt_cu *cu, unsigned i)
+{
+    uint64_t offset = cu->launch.args + 4ull * i;
+    uint32_t word = 0;
+    if (offset + 4 <= cu->vram_size) {
+        memcpy(&word, cu->vram + offset, sizeof(word));
+    }
+    return word;
+}
+
+static uint32_t block_threads(const struct simt_cu *cu)
+{
+    return cu->launch.block[0] * cu->launch.block[1] * cu->launch.block[2];
+}
+
+/* Lanes of warp index that have a thread. */
+static uint32_t initial_mask(const struct simt_cu *cu, uint32_t index)
+{
+    uint32_t threads = block_threads(cu) - index * cu->warp_size;
+    threads = threads < cu->warp_size ? threads : cu->warp_size;
+    return threads == 32 ? UINT32_MAX : (1u << threads) - 1;
+}
+
+static void clear_private(const struct simt_cu *cu, struct simt_warp *w)
+{
+    size_t words = cu->private_size / 4;
+    memset(w->priv + w->priv_dirty * (size_t)SIMT_LANES, 0, (words - w->priv_dirty) * sizeof(simt_row));
+    w->priv_dirty = (uint32_t)words;
+}
+
+static void init_warp(struct simt_cu *cu, struct simt_warp *w, uint32_t index)
+{
+    memset(w->x, 0, sizeof(w->x));
+    memset(w->f, 0, sizeof(w->f));
+    memset(w->fflags, 0, sizeof(w->fflags));
+    memset(w->frm, 0, sizeof(w->frm));
+    memset(w->ballot, 0, sizeof(w->ballot));
+    memset(w->exchange, 0, sizeof(w->exchange));
+    w->reserved = 0;
+    w->index = index;
+    set_thread_ids(cu, w);
+    clear_private(cu, w);
+    simt_update_rm_mode(cu, w);
+    fill_row(w->x[REG_RA], SIMT_EXIT_PC);
+    fill_row(w->x[REG_SP], SIMT_PRIVATE_BASE + cu->private_size);
+    for (unsigned i = 0; i < SIMT_ARG_REGS; i++) {
+        fill_row(w->x[REG_A0 + i], argument(cu, i));
+    }
+    simt_tree_init(&w->tree, (uint32_t)cu->launch.kernel, initial_mask(cu, index));
+}
+
+/* The storage of a warp, made when a block first needs it. */
+static struct simt_warp *get_warp(struct simt_cu *cu, uint32_t index)
+{
+    if (!cu->warps[index]) {
+        struct simt_warp *w = aligned_alloc(alignof(struct simt_warp), sizeof(*w));
+        uint32_t *priv = calloc(cu->private_size / 4, sizeof(simt_row));
+        if (!w || !priv) {
+            free(w);
+            free(priv);
+            return NULL;
+        }
+        w->priv = priv;
+        w->priv_dirty = cu->private_size / 4;
+        cu->warps[index] = w;
+    }
+    return cu->warps[index];
+}
+
+static int out_of_memory(struct simt_cu *cu)
+{
+    simt_log(cu->dev, "simt: out of memory while running block %llu", (unsigned long long)cu->block_linear);
+    cu->fault = (struct simt_fault){.cause = SIMT_BAD_LAUNCH, .count = 1};
+    return -EFAULT;
+}
+
+static int init_block(struct simt_cu *cu, uint64_t linear)
+{
+    const uint32_t *grid = cu->launch.grid;
+
+    cu->block_linear = linear;
+    cu->block[0] = (uint32_t)(linear % grid[0]);
+    cu->block[1] = (uint32_t)(linear / grid[0] % grid[1]);
+    cu->block[2] = (uint32_t)(linear / grid[0] / grid[1]);
+    cu->warp_count = (block_threads(cu) + cu->warp_size - 1) / cu->warp_size;
+    memset(cu->shared, 0, cu->shared_size);
+    for (uint32_t i = 0; i < cu->warp_count; i++) {
+        struct simt_warp *w = get_warp(cu, i);
+        if (!w) {
+            return out_of_memory(cu);
+        }
+        init_warp(cu, w, i);
+    }
+    return 0;
+}
+
+static bool branch_to_next(const struct simt_insn *in)
+{
+    return in->imm == 4;
+}
+
+static const struct simt_insn *last_insn(const struct simt_cu *cu, const struct simt_block *blk)
+{
+    return &cu->prog->insns[blk->first + blk->count - 1];
+}
+
+static void split_branch(struct simt_cu *cu, struct simt_warp *w, int p)
+{
+    const struct simt_insn *in = last_insn(cu, cu->split_block);
+    struct simt_path *path = &w->tree.path[p];
+    uint32_t pcs[2] = {path->pc + (uint32_t)in->imm, path->pc + 4};
+    uint32_t masks[2] = {cu->split_lanes, path->mask & ~cu->split_lanes};
+
+    if (branch_to_next(in)) {
+        path->pc += 4;
+        return;
+    }
+    simt_count(&cu->counters.divergences, 1);
+    simt_tree_split(&w->tree, p, cu->split_block->ipdom, 2, pcs, masks);
+}
+
+/* Sort the lanes of mask by target: pcs[] and masks[] per distinct target. Returns how many. */
+static unsigned distinct_targets(const struct simt_warp *w, uint32_t mask, uint32_t *pcs, uint32_t *masks)
+{
+    unsigned n = 0;
+    for (; mask; n++) {
+        uint32_t target = w->target[__builtin_ctz(mask)];
+        pcs[n] = target;
+        masks[n] = 0;
+        for (unsigned l = 0; l < SIMT_LANES; l++) {
+            masks[n] |= (mask >> l & 1 && w->target[l] == target) ? 1u << l : 0;
+        }
+        mask &= ~masks[n];
+    }
+    return n;
+}
+
+static uint32_t meet_after_jump(struct simt_cu *cu, uint32_t pc, unsigned n, const uint32_t *pcs)
+{
+    struct simt_edge edges[SIMT_LANES];
+    uint32_t offset;
+
+    for (unsigned i = 0; i < n; i++) {
+        edges[i] = (struct simt_edge){.from = pc, .to = pcs[i]};
+    }
+    simt_learn_edges(cu, edges, n);
+    return simt_program_find(cu->prog, pc, &offset)->ipdom;
+}
+
+static void split_indirect(struct simt_cu *cu, struct simt_warp *w, int p)
+{
+    struct simt_insn in = *last_insn(cu, cu->split_block); /* learning replaces the program */
+    struct simt_path *path = &w->tree.path[p];
+    uint32_t pcs[SIMT_LANES], masks[SIMT_LANES];
+    unsigned n = distinct_targets(w, path->mask, pcs, masks);
+    uint32_t meet = SIMT_MEET_AT_EXIT; /* a call: where the functions return to */
+
+    if (simt_is_return(&in)) {
+        meet = SIMT_MEET_NEVER; /* unless further out they do */
+    } else if (simt_is_indirect_jump(&in)) {
+        meet = meet_after_jump(cu, path->pc, n, pcs);
+    }
+    simt_count(&cu->counters.divergences, 1);
+    simt_tree_split(&w->tree, p, meet, n, pcs, masks);
+}
+
+/* Path p is at an address outside the program. */
+static int resolve_pc(struct simt_cu *cu, struct simt_warp *w, int p)
+{
+    struct simt_path *path = &w->tree.path[p];
+    uint32_t pc = path->pc;
+
+    if (pc == SIMT_EXIT_PC) {
+        simt_tree_exit(&w->tree, p, path->mask);
+        return 0;
+    }
+    if ((pc & 3) != 0 || (uint64_t)pc + 4 > cu->vram_size) {
+        simt_raise(cu, w, path, SIMT_FETCH_FAULT, path->mask, pc, 0, pc);
+        return -EFAULT;
+    }
+    return simt_learn_pc(cu, pc) == 0 ? 0 : out_of_memory(cu);
+}
+
+static int handle_stop(struct simt_cu *cu, struct simt_warp *w, int p, enum simt_stop stop)
+{
+    struct simt_path *path = &w->tree.path[p];
+
+    switch (stop) {
+    case SIMT_STOP_JOIN: /* merged before it runs again */
+    case SIMT_STOP_FUEL:
+        return 0;
+    case SIMT_STOP_BRANCH:
+        split_branch(cu, w, p);
+        return 0;
+    case SIMT_STOP_INDIRECT:
+        split_indirect(cu, w, p);
+        return 0;
+    case SIMT_STOP_EXIT:
+        simt_tree_exit(&w->tree, p, path->mask);
+        return 0;
+    case SIMT_STOP_BARRIER:
+        simt_tree_wait(&w->tree, p, cu->split_lanes, path->pc);
+        return 0;
+    case SIMT_STOP_MISS:
+        return resolve_pc(cu, w, p);
+    case SIMT_STOP_FAULT:
+        break;
+    }
+    return -EFAULT;
+}
+
+/* A path of the block that waits at the barrier, and its warp; NULL if there is none. */
+static const struct simt_path *waiting_path(const struct simt_cu *cu, const struct simt_warp **warp)
+{
+    for (uint32_t i = 0; i < cu->warp_count; i++) {
+        for (unsigned p = 0; p < SIMT_MAX_PATHS; p++) {
+            const struct simt_path *path = &cu->warps[i]->tree.path[p];
+            if ((cu->warps[i]->tree.used >> p & 1) && path->state == SIMT_PATH_BARRIER) {
+                *warp = cu->warps[i];
+                return path;
+            }
+        }
+    }
+    return NULL;
+}
+
+static uint32_t word_at(const struct simt_cu *cu, uint32_t pc)
+{
+    uint32_t offset;
+    const struct simt_block *blk = simt_program_find(cu->prog, pc, &offset);
+    return blk ? cu->prog->insns[blk->first + offset].word : 0;
+}
+
+static int raise_deadlock(struct simt_cu *cu, const struct simt_warp *w, const struct simt_path *p)
+{
+    simt_raise(cu, w, p, SIMT_BARRIER_DEADLOCK, p->mask, p->pc - 4, word_at(cu, p->pc - 4), SIMT_SYNC_BASE);
+    return -EFAULT;
+}
+
+/* The budget or the time is used up. When threads of the block wait at a barrier, that names the bug better. */
+static int raise_limit(struct simt_cu *cu, const struct simt_warp *w, const struct simt_path *p)
+{
+    const struct simt_warp *stuck_warp = NULL;
+    const struct simt_path *stuck = waiting_path(cu, &stuck_warp);
+
+    if (stuck) {
+        return raise_deadlock(cu, stuck_warp, stuck);
+    }
+    simt_raise(cu, w, p, SIMT_LIMIT, p->mask, p->pc, word_at(cu, p->pc), 0);
+    return -EFAULT;
+}
+
+/* Instructions until a lane of the path reaches the budget of the launch. */
+static int64_t budget_left(const struct simt_cu *cu, const struct simt_warp *w, const struct simt_path *p)
+{
+    uint64_t most = 0, limit = simt_get_config(cu->dev)->max_insns;
+
+    if (limit == 0) {
+        return INT64_MAX;
+    }
+    for (unsigned l = 0; l < SIMT_LANES; l++) {
+        uint64_t n = (p->mask >> l & 1) ? w->tree.instret[l] : 0;
+        most = n > most ? n : most;
+    }
+    most += p->retired;
+    return most >= limit ? 0 : limit - most < INT64_MAX ? (int64_t)(limit - most) : INT64_MAX;
+}
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Run the warp until none of its paths can go on or its turn ends. 0, -EFAULT, or -ECANCELED to stop quietly. */
+static int run_turn(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp *w)
+{
+    int64_t turn = SIMT_TURN_INSNS, poll = 0;
+    int p;
+
+    cu->turn_atomics = 0;
+    simt_tree_begin_turn(&w->tree);
+    while ((p = simt_tree_pick(&w->tree)) >= 0) {
+        struct simt_path *path = &w->tree.path[p];
+        if (simt_tree_arrive(&w->tree, p)) {
+            continue;
+        }
+        if (poll <= 0) {
+            enum simt_poll told = simt_poll(cu);
+            if (told != SIMT_POLL_GO) {
+                return told == SIMT_POLL_STOP ? -ECANCELED : raise_limit(cu, w, path);
+            }
+            poll = POLL_INSNS;
+        }
+        int64_t budget = budget_left(cu, w, path);
+        if (budget <= 0) {
+            return raise_limit(cu, w, path);
+        }
+        if (turn <= 0 || cu->turn_atomics >= SIMT_TURN_ATOMICS) {
+            simt_tree_end_turn(&w->tree, p);
+            return 0;
+        }
+        uint64_t before = path->retired;
+        cu->fuel = min64(min64(turn, poll), budget);
+        enum simt_stop stop = engine->run(cu, w, path);
+        int64_t retired = (int64_t)(path->retired - before);
+        turn -= retired;
+        poll -= retired + PATH_COST;
+        int r = handle_stop(cu, w, p, stop);
+        if (r != 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+/* Every running path of the warp is a jump to itself: it will never do anything else. */
+static bool only_self_jumps(const struct simt_cu *cu, const struct simt_warp *w)
+{
+    for (unsigned p = 0; p < SIMT_MAX_PATHS; p++) {
+        const struct simt_path *path = &w->tree.path[p];
+        if (!(w->tree.used >> p & 1) || path->state == SIMT_PATH_BARRIER) {
+            continue;
+        }
+        uint32_t offset;
+        const struct simt_block *blk = simt_program_find(cu->prog, path->pc, &offset);
+        if (path->state != SIMT_PATH_RUN || !blk || cu->prog->insns[blk->first + offset].op != SIMT_OP_JAL ||
+            cu->prog->insns[blk->first + offset].imm != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* After each warp had its turn: complete the barrier if all live threads wait there. 0, 1 when the block has
+ * ended, or -EFAULT when they wait for threads that can never come. */
+static int settle_block(struct simt_cu *cu)
+{
+    uint32_t live = 0, waiting = 0;
+    bool stuck = true;
+
+    for (uint32_t i = 0; i < cu->warp_count; i++) {
+        struct simt_warp *w = cu->warps[i];
+        uint32_t warp_waiting = simt_tree_waiting(&w->tree), warp_live = simt_tree_live(&w->tree);
+        live += (uint32_t)__builtin_popcount(warp_live);
+        waiting += (uint32_t)__builtin_popcount(warp_waiting);
+        stuck = stuck && only_self_jumps(cu, w);
+    }
+    if (live == 0) {
+        return 1;
+    }
+    if (waiting == live) {
+        simt_count(&cu->counters.barriers, 1);
+        for (uint32_t i = 0; i < cu->warp_count; i++) {
+            simt_tree_barrier_done(&cu->warps[i]->tree);
+        }
+        return 0;
+    }
+    if (waiting > 0 && stuck) {
+        const struct simt_warp *w = NULL;
+        const struct simt_path *p = waiting_path(cu, &w);
+        return raise_deadlock(cu, w, p);
+    }
+    return 0;
+}
+
+static int run_warps(struct simt_cu *cu, const struct simt_executor *engine)
+{
+    for (uint32_t i = 0; i < cu->warp_count; i++) {
+        struct simt_warp *w = cu->warps[i];
+        if (simt_tree_pick(&w->tree) < 0 && !simt_tree_release(&w->tree)) {
+            continue; /* ended, or all at the barrier */
+        }
+        int r = run_turn(cu, engine, w);
+        if (r != 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+int simt_run_block(struct simt_cu *cu, const struct simt_executor *engine, uint64_t block_linear)
+{
+    int r = init_block(cu, block_linear);
+
+    while (r == 0) {
+        r = run_warps(cu, engine);
+        if (r == 0) {
+            r = settle_block(cu);
+        }
+    }
+    simt_count(&cu->counters.transactions, cu->transactions);
+    simt_count(&cu->counters.bytes, cu->bytes);
+    cu->transactions = cu->bytes = 0;
+    return r == 1 ? 0 : r;
+}
