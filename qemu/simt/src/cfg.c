@@ -11,8 +11,8 @@
 /* All arrays are indexed by node or by depth-first number (dfn), as said; one allocation holds them. */
 struct work {
     const struct simt_graph *g;
-    uint32_t nodes;        /* g->n + 1 */
-    uint32_t *pred_start;  /* node: predecessors in the forward graph = successors in the reversed one */
+    uint32_t nodes;       /* g->n + 1 */
+    uint32_t *pred_start; /* node: predecessors in the forward graph = successors in the reversed one */
     uint32_t *pred;
     uint32_t *dfn;         /* node -> dfn or NONE */
     uint32_t *vertex;      /* dfn -> node */
@@ -24,9 +24,9 @@ struct work {
     uint32_t *bucket_head; /* dfn -> first dfn with that semidominator */
     uint32_t *bucket_next;
     uint32_t *stack;
-    uint32_t *cursor;      /* dfn -> next predecessor to visit */
-    bool *pseudo;          /* node: has a pseudo-edge to the exit */
-    uint32_t count;        /* numbered nodes */
+    uint32_t *cursor; /* dfn -> next predecessor to visit */
+    bool *pseudo;     /* node: has a pseudo-edge to the exit */
+    uint32_t count;   /* numbered nodes */
 };
 
 static uint32_t *carve(uint32_t **pool, size_t n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A compute unit at work: its warps, memory windows and counters, and the seam between scheduling (sched.c) and
- * the engines that execute instructions.
+ * A compute unit at work: its warps, memory windows and counters, and the seam between scheduling (sched.c)
+ * and the engines that execute instructions.
  */
 #ifndef SIMT_CU_H
 #define SIMT_CU_H
@@ -18,6 +18,11 @@
 #endif
 
 #define SIMT_MAX_WARPS (SIMT_MAX_BLOCK / 1u) /* warp_size may be 1 */
+
+/* Lanes of a mask, lowest first. */
+#define EACH_LANE(mask, l)                                                                                   \
+    for (uint32_t todo_ = (mask), l; todo_ != 0 && (l = (uint32_t)__builtin_ctz(todo_), true);               \
+         todo_ &= todo_ - 1)
 
 typedef uint32_t simt_row[SIMT_LANES]; /* one register of all lanes */
 
@@ -39,8 +44,8 @@ struct simt_warp {
     uint8_t rm_mode[8];                     /* by rm field of an instruction: 0..3 or SIMT_RM_SOFT */
     uint32_t index;                         /* in the block */
     struct simt_tree tree;
-    uint32_t *priv;        /* private memory: word w of lane l at [w * SIMT_LANES + l] */
-    uint32_t priv_dirty;   /* lowest private word that may be non-zero */
+    uint32_t *priv;      /* private memory: word w of lane l at [w * SIMT_LANES + l] */
+    uint32_t priv_dirty; /* lowest private word that may be non-zero */
 };
 
 /* Written by one worker, read by anyone. */
@@ -61,13 +66,13 @@ struct simt_cu {
     struct simt_launch launch;
     uint64_t block_linear;
     uint32_t block[3];
-    uint32_t warp_count; /* of the block */
+    uint32_t warp_count;                     /* of the block */
     struct simt_warp *warps[SIMT_MAX_WARPS]; /* allocated when first needed */
 
     /* In and out of struct simt_executor's run(). */
-    int64_t fuel;            /* in: start no block when it is 0 or less */
-    struct simt_fault fault; /* out, with SIMT_STOP_FAULT */
-    uint32_t split_lanes;    /* out: lanes that take the branch, or that stored to the barrier */
+    int64_t fuel;                         /* in: start no block when it is 0 or less */
+    struct simt_fault fault;              /* out, with SIMT_STOP_FAULT */
+    uint32_t split_lanes;                 /* out: lanes that take the branch, or that stored to the barrier */
     const struct simt_block *split_block; /* out: the block that ends in the branch or jalr */
 
     uint32_t turn_atomics; /* atomics since the warp's turn began */
@@ -90,8 +95,8 @@ enum simt_stop {
     SIMT_STOP_FAULT,    /* fault is set, pc at the instruction, no lane has executed it */
 };
 
-/* An engine: run() executes path p of warp w until it stops. It adds to path->retired and the instruction counters
- * what it retired. */
+/* An engine: run() executes path p of warp w until it stops. It adds to path->retired and the instruction
+ * counters what it retired. */
 struct simt_executor {
     const char *name;
     enum simt_stop (*run)(struct simt_cu *cu, struct simt_warp *w, struct simt_path *p);
@@ -103,12 +108,13 @@ const struct simt_executor *simt_interpreter(void);
 /* Add to a counter that only this thread writes. */
 static inline void simt_count(_Atomic uint64_t *counter, uint64_t n)
 {
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+                          memory_order_relaxed);
 }
 
 /* Fill cu->fault: lanes (non-empty) of path p fault at pc; addr matters for the lowest of them. */
-void simt_raise(struct simt_cu *cu, const struct simt_warp *w, const struct simt_path *p, enum simt_cause cause,
-                uint32_t lanes, uint32_t pc, uint32_t insn, uint32_t addr);
+void simt_raise(struct simt_cu *cu, const struct simt_warp *w, const struct simt_path *p,
+                enum simt_cause cause, uint32_t lanes, uint32_t pc, uint32_t insn, uint32_t addr);
 
 /* Run one block to its end. 0, or -EFAULT with cu->fault set. */
 int simt_run_block(struct simt_cu *cu, const struct simt_executor *engine, uint64_t block_linear);

@@ -34,8 +34,8 @@ static int32_t imm_s(uint32_t w)
 
 static int32_t imm_b(uint32_t w)
 {
-    return sign_extend((w >> 31) << 12 | ((w >> 7) & 1) << 11 | ((w >> 25) & 0x3f) << 5 | ((w >> 8) & 0xf) << 1,
-                       13);
+    return sign_extend(
+        (w >> 31) << 12 | ((w >> 7) & 1) << 11 | ((w >> 25) & 0x3f) << 5 | ((w >> 8) & 0xf) << 1, 13);
 }
 
 static int32_t imm_j(uint32_t w)
@@ -73,8 +73,8 @@ static int32_t immediate(uint32_t w, enum simt_format format)
 
 static bool format_has_rm(enum simt_format format)
 {
-    return format == SIMT_FMT_FR || format == SIMT_FMT_FR4 || format == SIMT_FMT_FR1 || format == SIMT_FMT_F2X ||
-           format == SIMT_FMT_X2F;
+    return format == SIMT_FMT_FR || format == SIMT_FMT_FR4 || format == SIMT_FMT_FR1 ||
+           format == SIMT_FMT_F2X || format == SIMT_FMT_X2F;
 }
 
 static bool csr_writable(uint32_t csr)
@@ -127,7 +127,8 @@ struct simt_insn simt_decode(uint32_t word)
     struct simt_insn in = {.op = SIMT_OP_ILLEGAL, .word = word};
     uint32_t opcode = word & 0x7f;
 
-    for (unsigned i = first_of_opcode(opcode); i < OP_TABLE_SIZE && (op_table[i].match & 0x7f) == opcode; i++) {
+    for (unsigned i = first_of_opcode(opcode); i < OP_TABLE_SIZE && (op_table[i].match & 0x7f) == opcode;
+         i++) {
         if ((word & op_table[i].mask) != op_table[i].match) {
             continue;
         }

@@ -12,8 +12,8 @@ enum simt_op {
 #define X(name, mnemonic, mask, match, format) SIMT_OP_##name,
     SIMT_OPS(X)
 #undef X
-    SIMT_OP_ILLEGAL, /* any word the device refuses */
-    SIMT_OP_END,     /* pseudo: the basic block ends here and falls through; never decoded */
+        SIMT_OP_ILLEGAL, /* any word the device refuses */
+    SIMT_OP_END,         /* pseudo: the basic block ends here and falls through; never decoded */
     SIMT_OP_COUNT,
 };
 
@@ -71,8 +71,8 @@ struct simt_insn {
     uint32_t word;
 };
 
-/* Decode word; op is SIMT_OP_ILLEGAL for whatever the device refuses (reserved rounding modes, unknown CSRs and
- * writes to read-only ones included). */
+/* Decode word; op is SIMT_OP_ILLEGAL for whatever the device refuses (reserved rounding modes, unknown CSRs
+ * and writes to read-only ones included). */
 struct simt_insn simt_decode(uint32_t word);
 
 const char *simt_op_mnemonic(enum simt_op op);

@@ -396,7 +396,8 @@ static int open_trace(struct simt *s)
     if (!s->config.trace_path) {
         return -ENOMEM;
     }
-    s->trace = (struct simt_trace){fopen(s->config.trace_path, "w"), s->config.trace_block, s->config.trace_warp};
+    s->trace =
+        (struct simt_trace){fopen(s->config.trace_path, "w"), s->config.trace_block, s->config.trace_warp};
     if (!s->trace.file) {
         simt_log(s, "simt: cannot write trace file %s: %s", s->config.trace_path, strerror(errno));
         return -EINVAL;
@@ -519,13 +520,14 @@ int simt_check_launch(const struct simt *s, const struct simt_launch *l, char *w
         snprintf(why, len, "kernel address 0x%llx is not a multiple of 4 below VRAM size 0x%llx",
                  (unsigned long long)l->kernel, vram);
     } else if (l->args > vram) {
-        snprintf(why, len, "argument address 0x%llx is beyond VRAM size 0x%llx", (unsigned long long)l->args, vram);
+        snprintf(why, len, "argument address 0x%llx is beyond VRAM size 0x%llx", (unsigned long long)l->args,
+                 vram);
     } else if (!product(l->grid, &blocks)) {
         snprintf(why, len, "grid %u x %u x %u is empty or has 2^64 blocks or more", l->grid[0], l->grid[1],
                  l->grid[2]);
     } else if (!product(l->block, &threads) || threads > SIMT_MAX_BLOCK) {
-        snprintf(why, len, "block %u x %u x %u is empty or has more than %u threads", l->block[0], l->block[1],
-                 l->block[2], SIMT_MAX_BLOCK);
+        snprintf(why, len, "block %u x %u x %u is empty or has more than %u threads", l->block[0],
+                 l->block[1], l->block[2], SIMT_MAX_BLOCK);
     } else if (l->shared_size > s->config.shared_max) {
         snprintf(why, len, "shared memory size %u is more than the device's %u", l->shared_size,
                  s->config.shared_max);
@@ -548,7 +550,8 @@ static void begin(struct simt *s, const struct simt_launch *launch, simt_done_fn
     s->in_flight = true;
     s->started_ns = now_ns();
     atomic_store(&s->next_block, 0);
-    atomic_store(&s->deadline_ns, s->config.timeout_ms ? s->started_ns + s->config.timeout_ms * 1000000ull : 0);
+    atomic_store(&s->deadline_ns,
+                 s->config.timeout_ms ? s->started_ns + s->config.timeout_ms * 1000000ull : 0);
     atomic_store(&s->stop, false);
     atomic_store(&s->busy, true);
     s->slots = s->blocks < wanted ? (uint32_t)s->blocks : wanted;

@@ -14,12 +14,12 @@ enum simt_poll {
 
 enum simt_poll simt_poll(const struct simt_cu *cu);
 
-/* Make the compute unit see code at pc (a legal fetch address): the newest program of the launch, extended if it
- * must be. 0 or -ENOMEM. */
+/* Make the compute unit see code at pc (a legal fetch address): the newest program of the launch, extended if
+ * it must be. 0 or -ENOMEM. */
 int simt_learn_pc(struct simt_cu *cu, uint32_t pc);
 
-/* Make the program know more targets of an indirect jump, so that its lanes meet again in the right place. Not
- * knowing them is harmless, so this fails silently. */
+/* Make the program know more targets of an indirect jump, so that its lanes meet again in the right place.
+ * Not knowing them is harmless, so this fails silently. */
 void simt_learn_edges(struct simt_cu *cu, const struct simt_edge *edges, uint32_t count);
 
 /* Send one line to the configured log. */

@@ -9,9 +9,10 @@ static const char *const x_names[32] = {"zero", "ra", "sp", "gp", "tp",  "t0",  
                                         "a1",   "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5",
                                         "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
 
-static const char *const f_names[32] = {"ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6",  "ft7",  "fs0",  "fs1", "fa0",
-                                        "fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7",  "fs2",  "fs3",  "fs4", "fs5",
-                                        "fs6", "fs7", "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11"};
+static const char *const f_names[32] = {"ft0", "ft1", "ft2",  "ft3",  "ft4", "ft5", "ft6",  "ft7",
+                                        "fs0", "fs1", "fa0",  "fa1",  "fa2", "fa3", "fa4",  "fa5",
+                                        "fa6", "fa7", "fs2",  "fs3",  "fs4", "fs5", "fs6",  "fs7",
+                                        "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11"};
 
 const char *simt_x_name(unsigned reg)
 {
@@ -61,8 +62,8 @@ static const char *ordering_suffix(uint32_t word)
 /* "iorw" subsets of a fence's predecessor or successor set. */
 static const char *fence_set(unsigned bits)
 {
-    static const char *const names[16] = {"unknown", "w", "r", "rw", "o", "ow", "or", "orw",
-                                          "i", "iw", "ir", "irw", "io", "iow", "ior", "iorw"};
+    static const char *const names[16] = {"unknown", "w",  "r",  "rw",  "o",  "ow",  "or",  "orw",
+                                          "i",       "iw", "ir", "irw", "io", "iow", "ior", "iorw"};
     return names[bits & 15];
 }
 

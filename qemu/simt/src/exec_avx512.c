@@ -6,8 +6,8 @@
 #include <immintrin.h>
 
 #ifdef __clang__
-#pragma clang attribute push(                                                                                     \
-    __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,bmi,bmi2,popcnt,lzcnt"))),                 \
+#pragma clang attribute push(                                                                                \
+    __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,bmi,bmi2,popcnt,lzcnt"))),            \
     apply_to = function)
 #else
 #pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,bmi,bmi2,popcnt,lzcnt")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interpreter, compiled once per host instruction set: exec_base.c, exec_avx2.c and exec_avx512.c include it
- * with EXEC_RUN naming the function to define. exec_run.h has the instructions, once for full warps (plain loops
- * over 32 lanes that the compiler vectorises) and once for masked ones (the same with a blend).
+ * The interpreter, compiled once per host instruction set: exec_base.c, exec_avx2.c and exec_avx512.c include
+ * it with EXEC_RUN naming the function to define. exec_run.h has the instructions, once for full warps (plain
+ * loops over 32 lanes that the compiler vectorises) and once for masked ones (the same with a blend).
  */
 #include <string.h>
 
@@ -12,9 +12,9 @@
 #include "soft.h"
 
 #ifdef __clang__
-#define EACH _Pragma("clang loop vectorize(assume_safety)") for (unsigned l = 0; l < SIMT_LANES; l++)
+#define EACH(l) _Pragma("clang loop vectorize(assume_safety)") for (unsigned l = 0; l < SIMT_LANES; l++)
 #else
-#define EACH _Pragma("GCC ivdep") for (unsigned l = 0; l < SIMT_LANES; l++)
+#define EACH(l) _Pragma("GCC ivdep") for (unsigned l = 0; l < SIMT_LANES; l++)
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
@@ -107,7 +107,7 @@ INLINE uint32_t mulh_mixed(uint32_t a, uint32_t b)
 
 INLINE int32_t float_order(uint32_t a)
 {
-    return (int32_t)(a ^ ((uint32_t)((int32_t)a >> 31) >> 1));
+    return (int32_t)((int32_t)a < 0 ? a ^ 0x7fffffffu : a);
 }
 
 INLINE uint32_t float_min(uint32_t a, uint32_t b)
@@ -180,7 +180,7 @@ INLINE enum pattern classify(const uint32_t *base, struct lane_set s)
     uint32_t first = s.full ? 0 : (uint32_t)__builtin_ctz(s.mask), a = base[first];
     uint32_t differs = 0, strays = 0;
 
-    EACH {
+    EACH (l) {
         uint32_t delta = base[l] - a, stray = delta ^ 4 * (l - first);
         differs |= s.full ? delta : delta & s.m[l];
         strays |= s.full ? stray : stray & s.m[l];
@@ -217,7 +217,7 @@ INLINE void count_linear(struct simt_cu *cu, uint32_t addr, unsigned length, uin
 
 INLINE void set_addresses(struct simt_warp *w, const uint32_t *base, int32_t imm)
 {
-    EACH {
+    EACH (l) {
         w->addr[l] = base[l] + (uint32_t)imm;
     }
 }
@@ -230,12 +230,12 @@ SIMT_GUEST_RACE INLINE bool load_uniform(struct simt_cu *cu, struct simt_warp *w
 
     if (p) {
         uint32_t v = *(const simt_u32 *)p;
-        EACH {
+        EACH (l) {
             put(d, l, v, s);
         }
         count_linear(cu, addr, 4, lane_count(s));
     } else if ((row = private_row(cu, w, addr))) {
-        EACH {
+        EACH (l) {
             put(d, l, row[l], s);
         }
         cu->bytes += 4 * lane_count(s);
@@ -246,7 +246,8 @@ SIMT_GUEST_RACE INLINE bool load_uniform(struct simt_cu *cu, struct simt_warp *w
 }
 
 /* lane0: the address lane 0 has, or would have if it were active. */
-SIMT_GUEST_RACE INLINE bool load_unit_stride(struct simt_cu *cu, int64_t lane0, uint32_t *d, struct lane_set s)
+SIMT_GUEST_RACE INLINE bool load_unit_stride(struct simt_cu *cu, int64_t lane0, uint32_t *d,
+                                             struct lane_set s)
 {
     const simt_u32 *v = (const simt_u32 *)(const void *)linear_span(cu, lane0, 4 * SIMT_LANES);
     uint32_t first = s.full ? 0 : (uint32_t)__builtin_ctz(s.mask);
@@ -255,7 +256,7 @@ SIMT_GUEST_RACE INLINE bool load_unit_stride(struct simt_cu *cu, int64_t lane0, 
     if (!v) {
         return false;
     }
-    EACH {
+    EACH (l) {
         put(d, l, v[l], s);
     }
     count_linear(cu, (uint32_t)lane0 + 4 * first, 4 * (end - first), lane_count(s));
@@ -275,7 +276,8 @@ INLINE enum simt_access load_word(struct simt_cu *cu, struct simt_warp *w, const
     enum pattern pattern = classify(base, s);
     int64_t lane0 = lane0_address(base, imm, s);
 
-    if (pattern == UNIFORM && load_uniform(cu, w, base[s.full ? 0 : __builtin_ctz(s.mask)] + (uint32_t)imm, d, s)) {
+    if (pattern == UNIFORM &&
+        load_uniform(cu, w, base[s.full ? 0 : __builtin_ctz(s.mask)] + (uint32_t)imm, d, s)) {
         return SIMT_ACCESS_OK;
     }
     if (pattern == UNIT_STRIDE && load_unit_stride(cu, lane0, d, s)) {
@@ -292,7 +294,7 @@ SIMT_GUEST_RACE INLINE bool store_unit_stride(struct simt_cu *cu, int64_t lane0,
     if (!v) {
         return false;
     }
-    EACH {
+    EACH (l) {
         v[l] = src[l];
     }
     count_linear(cu, (uint32_t)lane0, 4 * SIMT_LANES, SIMT_LANES);
@@ -309,7 +311,7 @@ INLINE bool store_private(struct simt_cu *cu, struct simt_warp *w, uint32_t addr
         return false;
     }
     w->priv_dirty = index < w->priv_dirty ? index : w->priv_dirty;
-    EACH {
+    EACH (l) {
         put(row, l, src[l], s);
     }
     cu->bytes += 4 * lane_count(s);

@@ -4,184 +4,181 @@
 #define PUT(v) put(d, l, (v), set)
 
 #define DISPATCH() goto *labels[ip->op]
-#define NEXT()                                                                                                    \
-    do {                                                                                                          \
-        ip++;                                                                                                     \
-        DISPATCH();                                                                                               \
+#define NEXT()                                                                                               \
+    do {                                                                                                     \
+        ip++;                                                                                                \
+        DISPATCH();                                                                                          \
     } while (0)
 
-#define LEAVE(why)                                                                                                \
-    do {                                                                                                          \
-        stop = (why);                                                                                             \
-        goto leave;                                                                                               \
+#define LEAVE(why)                                                                                           \
+    do {                                                                                                     \
+        stop = (why);                                                                                        \
+        goto leave;                                                                                          \
     } while (0)
 
 /* Go on at the start of block index, which is at address target. */
-#define GO(index, target)                                                                                         \
-    do {                                                                                                          \
-        uint32_t next_ = (index);                                                                                 \
-        if (__builtin_expect(next_ == SIMT_NO_BLOCK, 0)) {                                                        \
-            p->pc = (target);                                                                                     \
-            LEAVE(SIMT_STOP_MISS);                                                                                \
-        }                                                                                                         \
-        blk = &prog->blocks[next_];                                                                               \
-        goto enter;                                                                                               \
+#define GO(index, target)                                                                                    \
+    do {                                                                                                     \
+        uint32_t next_ = (index);                                                                            \
+        if (__builtin_expect(next_ == SIMT_NO_BLOCK, 0)) {                                                   \
+            p->pc = (target);                                                                                \
+            LEAVE(SIMT_STOP_MISS);                                                                           \
+        }                                                                                                    \
+        blk = &prog->blocks[next_];                                                                          \
+        goto enter;                                                                                          \
     } while (0)
 
 #define PC() (blk->pc + 4 * (uint32_t)(ip - insns - blk->first))
 
 /* Integer result from integer registers a, b and the immediate i. */
-#define OP_X(name, expr)                                                                                          \
-    op_##name:                                                                                                    \
-    {                                                                                                             \
-        uint32_t *d = w->x[ip->rd];                                                                               \
-        const uint32_t *a = w->x[ip->rs1], *b = w->x[ip->rs2];                                                    \
-        uint32_t i = (uint32_t)ip->imm;                                                                           \
-        (void)a, (void)b, (void)i;                                                                                \
-        EACH {                                                                                                    \
-            PUT(expr);                                                                                            \
-        }                                                                                                         \
-        NEXT();                                                                                                   \
+#define OP_X(name, expr)                                                                                     \
+    op_##name:                                                                                               \
+    {                                                                                                        \
+        uint32_t *d = w->x[ip->rd];                                                                          \
+        const uint32_t *a = w->x[ip->rs1], *b = w->x[ip->rs2];                                               \
+        uint32_t i = (uint32_t)ip->imm;                                                                      \
+        (void)a, (void)b, (void)i;                                                                           \
+        EACH (l) {                                                                                           \
+            PUT(expr);                                                                                       \
+        }                                                                                                    \
+        NEXT();                                                                                              \
     }
 
 /* Bit-pattern operation between register files, no rounding, no flags. */
-#define OP_BITS(name, dfile, sfile, expr)                                                                         \
-    op_##name:                                                                                                    \
-    {                                                                                                             \
-        uint32_t *d = w->dfile[ip->rd];                                                                           \
-        const uint32_t *a = w->sfile[ip->rs1], *b = w->sfile[ip->rs2];                                            \
-        (void)b;                                                                                                  \
-        EACH {                                                                                                    \
-            PUT(expr);                                                                                            \
-        }                                                                                                         \
-        NEXT();                                                                                                   \
+#define OP_BITS(name, dfile, sfile, expr)                                                                    \
+    op_##name:                                                                                               \
+    {                                                                                                        \
+        uint32_t *d = w->dfile[ip->rd];                                                                      \
+        const uint32_t *a = w->sfile[ip->rs1], *b = w->sfile[ip->rs2];                                       \
+        (void)b;                                                                                             \
+        EACH (l) {                                                                                           \
+            PUT(expr);                                                                                       \
+        }                                                                                                    \
+        NEXT();                                                                                              \
     }
 
 /* The same, but flags matter: exact when they are observed. */
-#define OP_QUIET(name, dfile, expr)                                                                               \
-    op_##name:                                                                                                    \
-    {                                                                                                             \
-        uint32_t *d = w->dfile[ip->rd];                                                                           \
-        const uint32_t *a = w->f[ip->rs1], *b = w->f[ip->rs2];                                                    \
-        if (__builtin_expect(cu->track_flags, 0)) {                                                               \
-            goto soft;                                                                                            \
-        }                                                                                                         \
-        EACH {                                                                                                    \
-            PUT(expr);                                                                                            \
-        }                                                                                                         \
-        NEXT();                                                                                                   \
+#define OP_QUIET(name, dfile, expr)                                                                          \
+    op_##name:                                                                                               \
+    {                                                                                                        \
+        uint32_t *d = w->dfile[ip->rd];                                                                      \
+        const uint32_t *a = w->f[ip->rs1], *b = w->f[ip->rs2];                                               \
+        if (__builtin_expect(cu->track_flags, 0)) {                                                          \
+            goto soft;                                                                                       \
+        }                                                                                                    \
+        EACH (l) {                                                                                           \
+            PUT(expr);                                                                                       \
+        }                                                                                                    \
+        NEXT();                                                                                              \
     }
 
 /* Rounded float arithmetic on a, b, c; the host rounds to nearest. */
-#define OP_F(name, expr)                                                                                          \
-    op_##name:                                                                                                    \
-    {                                                                                                             \
-        uint32_t *d = w->f[ip->rd];                                                                               \
-        const uint32_t *ra = w->f[ip->rs1], *rb = w->f[ip->rs2], *rc = w->f[ip->rs3];                             \
-        if (__builtin_expect(w->rm_mode[ip->rm] != SIMT_RNE, 0)) {                                                \
-            goto soft;                                                                                            \
-        }                                                                                                         \
-        EACH {                                                                                                    \
-            float a = as_float(ra[l]), b = as_float(rb[l]), c = as_float(rc[l]);                                  \
-            (void)b, (void)c;                                                                                     \
-            PUT(canonical(expr));                                                                                 \
-        }                                                                                                         \
-        NEXT();                                                                                                   \
+#define OP_F(name, expr)                                                                                     \
+    op_##name:                                                                                               \
+    {                                                                                                        \
+        uint32_t *d = w->f[ip->rd];                                                                          \
+        const uint32_t *ra = w->f[ip->rs1], *rb = w->f[ip->rs2], *rc = w->f[ip->rs3];                        \
+        if (__builtin_expect(w->rm_mode[ip->rm] != SIMT_RNE, 0)) {                                           \
+            goto soft;                                                                                       \
+        }                                                                                                    \
+        EACH (l) {                                                                                           \
+            float a = as_float(ra[l]), b = as_float(rb[l]), c = as_float(rc[l]);                             \
+            (void)b, (void)c;                                                                                \
+            PUT(canonical(expr));                                                                            \
+        }                                                                                                    \
+        NEXT();                                                                                              \
     }
 
 /* Integer to float. */
-#define OP_FROM_INT(name, type)                                                                                   \
-    op_##name:                                                                                                    \
-    {                                                                                                             \
-        uint32_t *d = w->f[ip->rd];                                                                               \
-        const uint32_t *a = w->x[ip->rs1];                                                                        \
-        if (__builtin_expect(w->rm_mode[ip->rm] != SIMT_RNE, 0)) {                                                \
-            goto soft;                                                                                            \
-        }                                                                                                         \
-        EACH {                                                                                                    \
-            PUT(canonical((float)(type)a[l]));                                                                    \
-        }                                                                                                         \
-        NEXT();                                                                                                   \
+#define OP_FROM_INT(name, type)                                                                              \
+    op_##name:                                                                                               \
+    {                                                                                                        \
+        uint32_t *d = w->f[ip->rd];                                                                          \
+        const uint32_t *a = w->x[ip->rs1];                                                                   \
+        if (__builtin_expect(w->rm_mode[ip->rm] != SIMT_RNE, 0)) {                                           \
+            goto soft;                                                                                       \
+        }                                                                                                    \
+        EACH (l) {                                                                                           \
+            PUT(canonical((float)(type)a[l]));                                                               \
+        }                                                                                                    \
+        NEXT();                                                                                              \
     }
 
-#define TO_INT(mode, convert)                                                                                     \
-    case mode:                                                                                                    \
-        EACH {                                                                                                    \
-            PUT(convert(round_mode(as_float(a[l]), mode)));                                                       \
-        }                                                                                                         \
+#define TO_INT(mode, convert)                                                                                \
+    case mode:                                                                                               \
+        EACH (l) {                                                                                           \
+            PUT(convert(round_mode(as_float(a[l]), mode)));                                                  \
+        }                                                                                                    \
         NEXT();
 
 /* Float to integer, any static rounding but RMM. */
-#define OP_TO_INT(name, convert)                                                                                  \
-    op_##name:                                                                                                    \
-    {                                                                                                             \
-        uint32_t *d = w->x[ip->rd];                                                                               \
-        const uint32_t *a = w->f[ip->rs1];                                                                        \
-        switch (w->rm_mode[ip->rm]) {                                                                             \
-            TO_INT(SIMT_RNE, convert)                                                                             \
-            TO_INT(SIMT_RTZ, convert)                                                                             \
-            TO_INT(SIMT_RDN, convert)                                                                             \
-            TO_INT(SIMT_RUP, convert)                                                                             \
-        default:                                                                                                  \
-            goto soft;                                                                                            \
-        }                                                                                                         \
+#define OP_TO_INT(name, convert)                                                                             \
+    op_##name:                                                                                               \
+    {                                                                                                        \
+        uint32_t *d = w->x[ip->rd];                                                                          \
+        const uint32_t *a = w->f[ip->rs1];                                                                   \
+        switch (w->rm_mode[ip->rm]) {                                                                        \
+            TO_INT(SIMT_RNE, convert)                                                                        \
+            TO_INT(SIMT_RTZ, convert)                                                                        \
+            TO_INT(SIMT_RDN, convert)                                                                        \
+            TO_INT(SIMT_RUP, convert)                                                                        \
+        default:                                                                                             \
+            goto soft;                                                                                       \
+        }                                                                                                    \
     }
 
-#define OP_BRANCH(name, expr)                                                                                     \
-    op_##name:                                                                                                    \
-    {                                                                                                             \
-        const uint32_t *a = w->x[ip->rs1], *b = w->x[ip->rs2];                                                    \
-        _Alignas(64) uint32_t taken[SIMT_LANES];                                                                  \
-        EACH {                                                                                                    \
-            taken[l] = (expr) ? UINT32_MAX : 0;                                                                   \
-        }                                                                                                         \
-        cu->split_lanes = sign_bits(taken) & set.mask;                                                            \
-        goto branch;                                                                                              \
+#define OP_BRANCH(name, expr)                                                                                \
+    op_##name:                                                                                               \
+    {                                                                                                        \
+        const uint32_t *a = w->x[ip->rs1], *b = w->x[ip->rs2];                                               \
+        _Alignas(64) uint32_t taken[SIMT_LANES];                                                             \
+        EACH (l) {                                                                                           \
+            taken[l] = (expr) ? UINT32_MAX : 0;                                                              \
+        }                                                                                                    \
+        cu->split_lanes = sign_bits(taken) & set.mask;                                                       \
+        goto branch;                                                                                         \
     }
 
-#define ACCESS(call)                                                                                              \
-    do {                                                                                                          \
-        access = (call);                                                                                          \
-        if (__builtin_expect(access != SIMT_ACCESS_OK, 0)) {                                                      \
-            goto not_ok;                                                                                          \
-        }                                                                                                         \
+#define ACCESS(call)                                                                                         \
+    do {                                                                                                     \
+        access = (call);                                                                                     \
+        if (__builtin_expect(access != SIMT_ACCESS_OK, 0)) {                                                 \
+            goto not_ok;                                                                                     \
+        }                                                                                                    \
     } while (0)
 
-#define OP_LOAD_WORD(name, dfile)                                                                                 \
-    op_##name:                                                                                                    \
-    ACCESS(load_word(cu, w, w->x[ip->rs1], ip->imm, w->dfile[ip->rd], set, &bad));                                \
+#define OP_LOAD_WORD(name, dfile)                                                                            \
+    op_##name : ACCESS(load_word(cu, w, w->x[ip->rs1], ip->imm, w->dfile[ip->rd], set, &bad));               \
     NEXT();
 
 /* v is the zero-extended value loaded. */
-#define OP_LOAD(name, size, expr)                                                                                 \
-    op_##name:                                                                                                    \
-    {                                                                                                             \
-        uint32_t *d = w->x[ip->rd];                                                                               \
-        set_addresses(w, w->x[ip->rs1], ip->imm);                                                                 \
-        ACCESS(simt_load(cu, w, set.mask, size, d, &bad));                                                        \
-        EACH {                                                                                                    \
-            uint32_t v = d[l];                                                                                    \
-            PUT(expr);                                                                                            \
-        }                                                                                                         \
-        NEXT();                                                                                                   \
+#define OP_LOAD(name, size, expr)                                                                            \
+    op_##name:                                                                                               \
+    {                                                                                                        \
+        uint32_t *d = w->x[ip->rd];                                                                          \
+        set_addresses(w, w->x[ip->rs1], ip->imm);                                                            \
+        ACCESS(simt_load(cu, w, set.mask, size, d, &bad));                                                   \
+        EACH (l) {                                                                                           \
+            uint32_t v = d[l];                                                                               \
+            PUT(expr);                                                                                       \
+        }                                                                                                    \
+        NEXT();                                                                                              \
     }
 
-#define OP_STORE_WORD(name, sfile)                                                                                \
-    op_##name:                                                                                                    \
-    ACCESS(store_word(cu, w, w->x[ip->rs1], ip->imm, w->sfile[ip->rs2], set, &bad));                              \
+#define OP_STORE_WORD(name, sfile)                                                                           \
+    op_##name : ACCESS(store_word(cu, w, w->x[ip->rs1], ip->imm, w->sfile[ip->rs2], set, &bad));             \
     NEXT();
 
-#define OP_STORE(name, size)                                                                                      \
-    op_##name:                                                                                                    \
-    set_addresses(w, w->x[ip->rs1], ip->imm);                                                                     \
-    ACCESS(simt_store(cu, w, set.mask, size, w->x[ip->rs2], &bad));                                               \
+#define OP_STORE(name, size)                                                                                 \
+    op_##name : set_addresses(w, w->x[ip->rs1], ip->imm);                                                    \
+    ACCESS(simt_store(cu, w, set.mask, size, w->x[ip->rs2], &bad));                                          \
     NEXT();
 
 static enum simt_stop RUN(struct simt_cu *cu, struct simt_warp *w, struct simt_path *p)
 {
     static const void *const labels[SIMT_OP_COUNT] = {
 #define X(name, mnemonic, mask, match, format) [SIMT_OP_##name] = &&op_##name,
-        SIMT_OPS(X)
+        SIMT_OPS(X) // cppcheck-suppress assignBoolToPointer
 #undef X
             [SIMT_OP_ILLEGAL] = &&op_ILLEGAL,
         [SIMT_OP_END] = &&op_END,
@@ -201,7 +198,7 @@ static enum simt_stop RUN(struct simt_cu *cu, struct simt_warp *w, struct simt_p
     uint32_t bad = 0, offset;
 
     if (!SIMT_FULL) {
-        EACH {
+        EACH (l) {
             w->lanes[l] = 0u - (set.mask >> l & 1);
         }
     }
@@ -268,7 +265,7 @@ op_END:
 
 op_AUIPC: {
     uint32_t *d = w->x[ip->rd], value = PC() + (uint32_t)ip->imm;
-    EACH {
+    EACH (l) {
         PUT(value);
     }
     NEXT();
@@ -358,7 +355,8 @@ op_CSRRWI:
 op_CSRRSI:
 op_CSRRCI:
     simt_soft_csr(cu, w, set.mask, ip,
-                  p->retired + (uint64_t)(start_fuel - fuel) - (blk->count - (uint32_t)(ip - insns - blk->first)));
+                  p->retired + (uint64_t)(start_fuel - fuel) -
+                      (blk->count - (uint32_t)(ip - insns - blk->first)));
     NEXT();
 
     OP_BRANCH(BEQ, a[l] == b[l])
@@ -381,7 +379,7 @@ branch:
 
 op_JAL: {
     uint32_t *d = w->x[ip->rd], link = PC() + 4;
-    EACH {
+    EACH (l) {
         PUT(link);
     }
     depth += simt_is_call(ip);
@@ -392,11 +390,11 @@ op_JALR: {
     uint32_t *d = w->x[ip->rd], link = PC() + 4, differs = 0;
     const uint32_t *a = w->x[ip->rs1];
     uint32_t first = (a[SIMT_FULL ? 0 : __builtin_ctz(set.mask)] + (uint32_t)ip->imm) & ~1u;
-    EACH {
+    EACH (l) {
         w->target[l] = (a[l] + (uint32_t)ip->imm) & ~1u;
         differs |= (w->target[l] ^ first) & (SIMT_FULL ? UINT32_MAX : set.m[l]);
     }
-    EACH {
+    EACH (l) {
         PUT(link);
     }
     depth += simt_is_call(ip) - simt_is_return(ip);

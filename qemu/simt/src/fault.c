@@ -5,8 +5,8 @@
 #include "disasm.h"
 #include "soft.h"
 
-void simt_raise(struct simt_cu *cu, const struct simt_warp *w, const struct simt_path *p, enum simt_cause cause,
-                uint32_t lanes, uint32_t pc, uint32_t insn, uint32_t addr)
+void simt_raise(struct simt_cu *cu, const struct simt_warp *w, const struct simt_path *p,
+                enum simt_cause cause, uint32_t lanes, uint32_t pc, uint32_t insn, uint32_t addr)
 {
     uint32_t lane = (uint32_t)__builtin_ctz(lanes);
 

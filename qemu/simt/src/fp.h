@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * IEEE 754 binary32 arithmetic in integers, as the RISC-V F extension defines it: all five rounding modes,
- * exception flags, canonical NaN, tininess detected after rounding. Slow and plain: the fast host paths of the
- * interpreter are tested against it. Values are bit patterns. Source: Unprivileged ISA 20191213, chapter 11.
+ * exception flags, canonical NaN, tininess detected after rounding. Slow and plain: the fast host paths of
+ * the interpreter are tested against it. Values are bit patterns. Source: Unprivileged ISA 20191213,
+ * chapter 11.
  */
 #ifndef SIMT_FP_H
 #define SIMT_FP_H

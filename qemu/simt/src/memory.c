@@ -7,10 +7,6 @@
 #define SYNC_EXCHANGE (SIMT_SYNC_BASE + 0x100u)
 #define SEGMENT_SHIFT 6 /* a memory transaction moves 64 bytes */
 
-/* Lanes of a mask, lowest first. */
-#define EACH_LANE(mask, l)                                                                                        \
-    for (uint32_t todo_ = (mask), l; todo_ != 0 && (l = (uint32_t)__builtin_ctz(todo_), true); todo_ &= todo_ - 1)
-
 enum window { WINDOW_NONE, WINDOW_VRAM, WINDOW_SHARED, WINDOW_PRIVATE, WINDOW_CTRL, WINDOW_SYNC };
 
 static bool inside(uint32_t addr, uint32_t base, uint64_t length, unsigned size)
@@ -92,7 +88,8 @@ static void private_store(struct simt_warp *w, uint32_t lane, uint32_t offset, u
     }
 }
 
-/* The control window, docs/device.md: indices and dimensions x y z in groups of 16 bytes, then single words. */
+/* The control window, docs/device.md: indices and dimensions x y z in groups of 16 bytes, then single words.
+ */
 static uint32_t ctrl_load(const struct simt_cu *cu, const struct simt_warp *w, uint32_t lane, uint32_t mask,
                           uint32_t offset)
 {
@@ -132,7 +129,8 @@ static uint32_t ballot(const struct simt_warp *w, uint32_t mask)
     return bits;
 }
 
-static uint32_t load_lane(struct simt_cu *cu, struct simt_warp *w, uint32_t lane, uint32_t mask, unsigned size)
+static uint32_t load_lane(struct simt_cu *cu, struct simt_warp *w, uint32_t lane, uint32_t mask,
+                          unsigned size)
 {
     uint32_t addr = w->addr[lane];
     switch (window_of(cu, addr, size, false)) {
@@ -219,7 +217,8 @@ static unsigned segments(const struct simt_cu *cu, const struct simt_warp *w, ui
     return count;
 }
 
-/* The same when every lane's segment is at least the previous lane's, which strided access gives; -1 if not. */
+/* The same when every lane's segment is at least the previous lane's, which strided access gives; -1 if not.
+ */
 static int sorted_segments(const struct simt_warp *w, uint32_t mask, unsigned size)
 {
     uint32_t first = (uint32_t)__builtin_ctz(mask);
@@ -237,15 +236,16 @@ static int sorted_segments(const struct simt_warp *w, uint32_t mask, unsigned si
     return count;
 }
 
-static void count_access(struct simt_cu *cu, const struct simt_warp *w, uint32_t mask, unsigned size, bool vram)
+static void count_access(struct simt_cu *cu, const struct simt_warp *w, uint32_t mask, unsigned size,
+                         bool vram)
 {
     int sorted = vram ? sorted_segments(w, mask, size) : -1;
     cu->transactions += sorted >= 0 ? (unsigned)sorted : segments(cu, w, mask, size);
     cu->bytes += size * (unsigned)__builtin_popcount(mask);
 }
 
-SIMT_GUEST_RACE static void gather(const uint8_t *base, const struct simt_warp *w, uint32_t mask, unsigned size,
-                                   uint32_t *dst)
+SIMT_GUEST_RACE static void gather(const uint8_t *base, const struct simt_warp *w, uint32_t mask,
+                                   unsigned size, uint32_t *dst)
 {
     EACH_LANE (mask, l) {
         dst[l] = read_bytes(base + w->addr[l], size);
@@ -260,8 +260,8 @@ SIMT_GUEST_RACE static void scatter(uint8_t *base, const struct simt_warp *w, ui
     }
 }
 
-enum simt_access simt_load(struct simt_cu *cu, struct simt_warp *w, uint32_t mask, unsigned size, uint32_t *dst,
-                           uint32_t *bad)
+enum simt_access simt_load(struct simt_cu *cu, struct simt_warp *w, uint32_t mask, unsigned size,
+                           uint32_t *dst, uint32_t *bad)
 {
     if (all_in_vram(cu, w, mask, size)) {
         gather(cu->vram, w, mask, size, dst);
@@ -372,16 +372,16 @@ static uint32_t load_reserved(struct simt_warp *w, uint32_t lane, uint32_t *word
     return w->reserved_value[lane];
 }
 
-/* 0 when it stored. Succeeds when the word still holds what lr.w read: a change and change back in between goes
- * unnoticed (the ABA limit that QEMU's own RISC-V has). */
+/* 0 when it stored. Succeeds when the word still holds what lr.w read: a change and change back in between
+ * goes unnoticed (the ABA limit that QEMU's own RISC-V has). */
 static uint32_t store_conditional(struct simt_warp *w, uint32_t lane, uint32_t *word, uint32_t value)
 {
     bool held = (w->reserved >> lane & 1) && w->reserved_addr[lane] == w->addr[lane];
     uint32_t expected = w->reserved_value[lane];
 
     w->reserved &= ~(1u << lane);
-    return !(held && __atomic_compare_exchange_n(word, &expected, value, false, __ATOMIC_SEQ_CST,
-                                                 __ATOMIC_SEQ_CST));
+    return !(held &&
+             __atomic_compare_exchange_n(word, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
 
 enum simt_access simt_atomic(struct simt_cu *cu, struct simt_warp *w, uint32_t mask, enum simt_op op,

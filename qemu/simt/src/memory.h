@@ -13,19 +13,20 @@ enum simt_access {
 };
 
 /* Load size (1, 2, 4) bytes at w->addr for each lane of mask, zero-extended, into dst. */
-enum simt_access simt_load(struct simt_cu *cu, struct simt_warp *w, uint32_t mask, unsigned size, uint32_t *dst,
-                           uint32_t *bad);
+enum simt_access simt_load(struct simt_cu *cu, struct simt_warp *w, uint32_t mask, unsigned size,
+                           uint32_t *dst, uint32_t *bad);
 
 /* Store the low size bytes of src at w->addr for each lane of mask, in lane order. */
 enum simt_access simt_store(struct simt_cu *cu, struct simt_warp *w, uint32_t mask, unsigned size,
                             const uint32_t *src, uint32_t *bad);
 
-/* lr.w, sc.w or amo*.w (op) at w->addr for each lane of mask, in lane order; src and dst may be the same row. */
+/* lr.w, sc.w or amo*.w (op) at w->addr for each lane of mask, in lane order; src and dst may be the same row.
+ */
 enum simt_access simt_atomic(struct simt_cu *cu, struct simt_warp *w, uint32_t mask, enum simt_op op,
                              const uint32_t *src, uint32_t *dst, uint32_t *bad);
 
-/* Guest memory is shared with other compute units and the host's CPUs, and racing on it is the guest's right: the
- * accessors are unaligned, may alias anything, and ThreadSanitizer is told not to look. */
+/* Guest memory is shared with other compute units and the host's CPUs, and racing on it is the guest's right:
+ * the accessors are unaligned, may alias anything, and ThreadSanitizer is told not to look. */
 typedef uint32_t simt_u32 __attribute__((aligned(1), may_alias));
 typedef uint16_t simt_u16 __attribute__((aligned(1), may_alias));
 

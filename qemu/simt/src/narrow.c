@@ -6,9 +6,9 @@
 /* Magnitude layout of a format: exponent field above man_bits of significand. */
 struct format {
     int exp_bits, man_bits, bias;
-    uint32_t max;  /* largest finite magnitude */
-    uint32_t inf;  /* magnitude of infinity; UINT32_MAX when there is none. Above it, and above max: NaN */
-    uint32_t nan;  /* what a NaN becomes */
+    uint32_t max; /* largest finite magnitude */
+    uint32_t inf; /* magnitude of infinity; UINT32_MAX when there is none. Above it, and above max: NaN */
+    uint32_t nan; /* what a NaN becomes */
 };
 
 static const struct format e4m3 = {4, 3, 7, 0x7e, UINT32_MAX, 0x7f};
@@ -40,7 +40,8 @@ static uint32_t widen(const struct format *f, uint32_t a)
 static uint32_t narrow(const struct format *f, uint32_t a)
 {
     uint32_t sign = (a >> 31) << (f->exp_bits + f->man_bits);
-    int exp = (int)(a >> 23 & 0xff) - 127 + f->bias; /* the exponent field, before subnormals are considered */
+    int exp =
+        (int)(a >> 23 & 0xff) - 127 + f->bias; /* the exponent field, before subnormals are considered */
     uint32_t sig = (a & 0x7fffffu) | 0x800000u;
     int shift = 23 - f->man_bits;
 

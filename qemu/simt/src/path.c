@@ -10,8 +10,9 @@ static int first_bit(uint64_t bits)
     return __builtin_ctzll(bits);
 }
 
-#define EACH_PATH(t, i)                                                                                           \
-    for (uint64_t todo_##i = (t)->used; todo_##i != 0 && (i = first_bit(todo_##i), true); todo_##i &= todo_##i - 1)
+#define EACH_PATH(t, i)                                                                                      \
+    for (uint64_t todo_##i = (t)->used; todo_##i != 0 && (i = first_bit(todo_##i), true);                    \
+         todo_##i &= todo_##i - 1)
 
 static int add(struct simt_tree *t, struct simt_path path)
 {
@@ -127,8 +128,8 @@ uint32_t simt_tree_waiting(const struct simt_tree *t)
     return waiting;
 }
 
-/* The join that lanes leaving path p will meet at: its parent when that is the same place, else p itself turned
- * into a join. -1: they do not meet. */
+/* The join that lanes leaving path p will meet at: its parent when that is the same place, else p itself
+ * turned into a join. -1: they do not meet. */
 static int join_for(struct simt_tree *t, int p, uint32_t meet)
 {
     struct simt_path *path = &t->path[p];

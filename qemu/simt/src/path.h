@@ -2,11 +2,12 @@
 /*
  * The divergence tree of a warp: which lanes are where, and where they wait for each other.
  *
- * The live lanes of a warp are partitioned among paths, so no lane can get lost whatever the control-flow graph
- * says; post-dominators only decide where lanes meet again. A path is running, waiting at a block barrier, or a
- * join: lanes that wait at a pc until the children of the join have arrived there or ended. An empty join with one
- * child is dissolved at once, so leaves and non-empty joins hold disjoint non-empty sets of lanes (at most 32 of
- * them) and empty joins have at least two children (at most 31): 63 paths, whatever the nesting.
+ * The live lanes of a warp are partitioned among paths, so no lane can get lost whatever the control-flow
+ * graph says; post-dominators only decide where lanes meet again. A path is running, waiting at a block
+ * barrier, or a join: lanes that wait at a pc until the children of the join have arrived there or ended. An
+ * empty join with one child is dissolved at once, so leaves and non-empty joins hold disjoint non-empty sets
+ * of lanes (at most 32 of them) and empty joins have at least two children (at most 31): 63 paths, whatever
+ * the nesting.
  */
 #ifndef SIMT_PATH_H
 #define SIMT_PATH_H
@@ -59,7 +60,8 @@ uint32_t simt_tree_waiting(const struct simt_tree *t);
 #define SIMT_MEET_AT_EXIT 1u /* the virtual exit (= SIMT_NO_PC): at return from this call, or never */
 #define SIMT_MEET_NEVER   2u /* the lanes go separate ways */
 
-/* Path p goes on at n >= 2 distinct places, masks[i] of its lanes at pcs[i]; meet is where they meet again. */
+/* Path p goes on at n >= 2 distinct places, masks[i] of its lanes at pcs[i]; meet is where they meet again.
+ */
 void simt_tree_split(struct simt_tree *t, int p, uint32_t meet, unsigned n, const uint32_t *pcs,
                      const uint32_t *masks);
 

@@ -86,10 +86,10 @@ struct builder {
     struct simt_program *p;
     const struct simt_program *old;
     const struct simt_code *code;
-    struct pc_list todo;    /* pcs to explore from */
-    struct pc_set seen;     /* pcs explored */
-    struct pc_set leaders;  /* pcs that start a block */
-    struct run *runs;       /* consecutive pcs explored, disjoint */
+    struct pc_list todo;   /* pcs to explore from */
+    struct pc_set seen;    /* pcs explored */
+    struct pc_set leaders; /* pcs that start a block */
+    struct run *runs;      /* consecutive pcs explored, disjoint */
     uint32_t run_count, run_room;
 };
 
@@ -466,7 +466,8 @@ static int finish(struct simt_program **out, struct simt_program *p, const struc
     return 0;
 }
 
-int simt_program_build(struct simt_program **out, const struct simt_code *code, uint32_t pc, uint32_t block_limit)
+int simt_program_build(struct simt_program **out, const struct simt_code *code, uint32_t pc,
+                       uint32_t block_limit)
 {
     struct simt_program *p = program_new(1, 0, block_limit);
     if (!p) {
@@ -498,8 +499,9 @@ static void copy_edges(struct simt_program *p, const struct simt_program *old, c
     qsort(p->edges, p->edge_count, sizeof(*edges), compare_edges);
 }
 
-int simt_program_extend(struct simt_program **out, const struct simt_program *old, const struct simt_code *code,
-                        uint32_t pc, const struct simt_edge *edges, uint32_t edge_count)
+int simt_program_extend(struct simt_program **out, const struct simt_program *old,
+                        const struct simt_code *code, uint32_t pc, const struct simt_edge *edges,
+                        uint32_t edge_count)
 {
     if (pc != SIMT_NO_PC && old->word_count >= SIMT_PROGRAM_MAX_INSNS) {
         return simt_program_build(out, code, pc, old->block_limit);

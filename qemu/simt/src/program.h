@@ -72,10 +72,12 @@ struct simt_code {
 int simt_program_build(struct simt_program **out, const struct simt_code *code, uint32_t pc,
                        uint32_t block_limit);
 
-/* Build a program that also has root pc (unless SIMT_NO_PC) and the given indirect-jump edges. Code that old knows
- * is not read again. When old is full, the result knows only what is reachable from pc. 0 or -ENOMEM. */
-int simt_program_extend(struct simt_program **out, const struct simt_program *old, const struct simt_code *code,
-                        uint32_t pc, const struct simt_edge *edges, uint32_t edge_count);
+/* Build a program that also has root pc (unless SIMT_NO_PC) and the given indirect-jump edges. Code that old
+ * knows is not read again. When old is full, the result knows only what is reachable from pc. 0 or -ENOMEM.
+ */
+int simt_program_extend(struct simt_program **out, const struct simt_program *old,
+                        const struct simt_code *code, uint32_t pc, const struct simt_edge *edges,
+                        uint32_t edge_count);
 
 struct simt_program *simt_program_ref(struct simt_program *p);
 void simt_program_unref(struct simt_program *p); /* NULL is allowed */
@@ -83,10 +85,12 @@ void simt_program_unref(struct simt_program *p); /* NULL is allowed */
 /* VRAM still holds exactly the words the program was built from. */
 bool simt_program_matches(const struct simt_program *p, const struct simt_code *code);
 
-/* Code that reads fflags or fcsr lies within 64 KiB behind the program (a function reached only by pointer). */
+/* Code that reads fflags or fcsr lies within 64 KiB behind the program (a function reached only by pointer).
+ */
 bool simt_program_flags_nearby(const struct simt_program *p, const struct simt_code *code);
 
-/* The block that holds pc, and in *offset the instruction's index in it. NULL when pc is not in the program. */
+/* The block that holds pc, and in *offset the instruction's index in it. NULL when pc is not in the program.
+ */
 const struct simt_block *simt_program_find(const struct simt_program *p, uint32_t pc, uint32_t *offset);
 
 bool simt_program_has_edge(const struct simt_program *p, uint32_t from, uint32_t to);

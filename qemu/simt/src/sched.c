@@ -274,7 +274,8 @@ static int raise_deadlock(struct simt_cu *cu, const struct simt_warp *w, const s
     return -EFAULT;
 }
 
-/* The budget or the time is used up. When threads of the block wait at a barrier, that names the bug better. */
+/* The budget or the time is used up. When threads of the block wait at a barrier, that names the bug better.
+ */
 static int raise_limit(struct simt_cu *cu, const struct simt_warp *w, const struct simt_path *p)
 {
     const struct simt_warp *stuck_warp = NULL;
@@ -308,7 +309,8 @@ static int64_t min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Run the warp until none of its paths can go on or its turn ends. 0, -EFAULT, or -ECANCELED to stop quietly. */
+/* Run the warp until none of its paths can go on or its turn ends. 0, -EFAULT, or -ECANCELED to stop quietly.
+ */
 static int run_turn(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp *w)
 {
     int64_t turn = SIMT_TURN_INSNS, poll = 0;

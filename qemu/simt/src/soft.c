@@ -4,9 +4,6 @@
 #include "fp.h"
 #include "narrow.h"
 
-#define EACH_LANE(mask, l)                                                                                        \
-    for (uint32_t todo_ = (mask), l; todo_ != 0 && (l = (uint32_t)__builtin_ctz(todo_), true); todo_ &= todo_ - 1)
-
 /* One lane of an arithmetic instruction; x is the integer operand of a convert. */
 static uint32_t soft_lane(const struct simt_insn *in, uint32_t a, uint32_t b, uint32_t c, uint32_t x,
                           enum simt_rm rm, uint32_t *flags)

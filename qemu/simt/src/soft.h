@@ -5,14 +5,16 @@
 
 #include "cu.h"
 
-/* Execute a floating-point instruction for the lanes of mask, each with its own frm and fflags. Returns the lanes
- * for which it is illegal (dynamic rounding with a reserved frm); if there are any, nothing was done. */
+/* Execute a floating-point instruction for the lanes of mask, each with its own frm and fflags. Returns the
+ * lanes for which it is illegal (dynamic rounding with a reserved frm); if there are any, nothing was done.
+ */
 uint32_t simt_soft_fp(struct simt_warp *w, uint32_t mask, const struct simt_insn *in);
 
 /* Execute a narrow convert. */
 void simt_soft_narrow(struct simt_warp *w, uint32_t mask, const struct simt_insn *in);
 
-/* Execute a CSR instruction. retired: instructions of path p retired before it that are not in instret yet. */
+/* Execute a CSR instruction. retired: instructions of path p retired before it that are not in instret yet.
+ */
 void simt_soft_csr(struct simt_cu *cu, struct simt_warp *w, uint32_t mask, const struct simt_insn *in,
                    uint64_t retired);
 

@@ -88,7 +88,9 @@ enum simt_stop simt_trace_run(const struct simt_trace *trace, const struct simt_
         print_insn(trace->file, cu->prog, pc, mask);
         print_changes(trace->file, &before, w, mask);
         fprintf(trace->file, "%s\n",
-                stop == SIMT_STOP_FAULT ? " fault" : stop == SIMT_STOP_BARRIER ? " barrier" : "");
+                stop == SIMT_STOP_FAULT     ? " fault"
+                : stop == SIMT_STOP_BARRIER ? " barrier"
+                                            : "");
     }
     return stop;
 }

@@ -14,8 +14,8 @@ struct simt_trace {
     uint32_t warp;
 };
 
-/* Run path p as engine does; if w is the traced warp, one instruction at a time, each written down. The program
- * must have been built with blocks of one instruction. */
+/* Run path p as engine does; if w is the traced warp, one instruction at a time, each written down. The
+ * program must have been built with blocks of one instruction. */
 enum simt_stop simt_trace_run(const struct simt_trace *trace, const struct simt_executor *engine,
                               struct simt_cu *cu, struct simt_warp *w, struct simt_path *p);
 
