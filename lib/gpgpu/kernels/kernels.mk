@@ -16,6 +16,8 @@ build/%.elf: %.S $(kernel-lds) | build/.setup/guest
 build/%.image.c: build/%.elf tools/embed-kernels
 	$(Q)$(PYTHON) tools/embed-kernels $(*F) $< > $@
 
+include lib/gpgpu/kernels/operators.mk
+
 .SECONDARY: $(kernels:%=build/%.elf) $(kernels:%=build/%.image.c)
 -include $(kernels:%=build/%.d)
 endif

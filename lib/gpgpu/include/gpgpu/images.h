@@ -12,6 +12,9 @@ extern const struct gpgpu_kernel_image gpgpu_image_conv2d_3x3;
 extern const struct gpgpu_kernel_image gpgpu_image_max_pool_2x2;
 extern const struct gpgpu_kernel_image gpgpu_image_fc_layer;
 
+/* Every kernel of gpgpu/operators.h, from lib/gpgpu/kernels/NAME.c: RV32 and, under CONFIG_GPGPU_PTX, PTX. */
+extern const struct gpgpu_kernel_image gpgpu_image_operators;
+
 /* lib/gpgpu/conformance/kernels: what tests need. */
 extern const struct gpgpu_kernel_image gpgpu_image_spin;          /* never ends */
 extern const struct gpgpu_kernel_image gpgpu_image_wild_store;    /* one thread stores where it may not */
