@@ -4,13 +4,11 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <cmocka.h>
 
 #include "drivers/gpgpu.h"
+#include "random.h"
 #include "vram.h"
 
 #define BASE 64u
@@ -163,7 +161,7 @@ static uint64_t longest_free_run(const struct oracle *o)
 
 static void check_alloc(struct vram *v, struct oracle *o, int id)
 {
-    uint64_t size = 1 + (uint64_t)(rand() % 700), units = (size + 63) / 64, addr = 0;
+    uint64_t size = 1 + random_below(700), units = (size + 63) / 64, addr = 0;
     int err = vram_alloc(v, size, &addr);
     assert_int_equal(err, units <= longest_free_run(o) ? 0 : -ENOMEM);
     if (err)
@@ -180,7 +178,7 @@ static void check_alloc(struct vram *v, struct oracle *o, int id)
 
 static void check_free(struct vram *v, struct oracle *o)
 {
-    int i = rand() % o->nlive;
+    int i = (int)random_below((uint64_t)o->nlive);
     uint64_t addr = o->live[i].addr;
     if (o->live[i].units > 1)
         assert_int_equal(vram_free(v, addr + 64), -EINVAL);
@@ -205,7 +203,7 @@ static void check_stats(const struct vram *v, const struct oracle *o)
 
 static void check_contains(const struct vram *v, const struct oracle *o)
 {
-    uint64_t addr = BASE + (uint64_t)rand() % SIZE, size = 1 + (uint64_t)rand() % 300;
+    uint64_t addr = BASE + random_below(SIZE), size = 1 + random_below(300);
     uint64_t first = (addr - BASE) / 64, last = (addr - BASE + size - 1) / 64;
     bool inside = last < UNITS && o->owner[first] != 0;
     for (uint64_t u = first; inside && u <= last; u++)
@@ -216,13 +214,10 @@ static void check_contains(const struct vram *v, const struct oracle *o)
 static void random_calls_match_the_oracle(void **state)
 {
     struct vram *v = *state;
-    const char *given = getenv("SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 0) : (unsigned)time(NULL);
-    printf("seed %u (SEED=%u repeats it)\n", seed, seed);
-    srand(seed);
+    random_seed();
     struct oracle o = {0};
     for (int step = 1; step < 50000; step++) {
-        if (o.nlive == 0 || (o.nlive < LIVE && rand() % 2))
+        if (o.nlive == 0 || (o.nlive < LIVE && random_below(2)))
             check_alloc(v, &o, step);
         else
             check_free(v, &o);
