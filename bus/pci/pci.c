@@ -100,7 +100,10 @@ static int pci_bind(void)
 {
     pci_for_each (pdev) {
         pdev->dev.bus = &pci_bus_type;
-        device_bind(&pdev->dev);
+        if (pdev->secondary)
+            log_info("pci %s: %s → bus %02x", pdev->dev.address, pdev->dev.what, pdev->secondary->number);
+        else
+            device_bind(&pdev->dev);
     }
     return 0;
 }
