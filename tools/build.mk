@@ -24,10 +24,8 @@ $(foreach dir,hal bus drivers lib apps,$(eval $(call read-folder,$(dir))))
 
 # The in-process GPU is the device model's own engine.
 ifdef CONFIG_GPGPU_SIM
-include qemu/simt/sources.mk
-objs += $(simt-srcs:.c=.o)
+include qemu/simt/hosted.mk
 LDLIBS += $(simt-libs)
-$(foreach src,$(simt-srcs),$(eval cflags-$(basename $(src)) += -O3 $(simt-cflags)))
 endif
 
 obj-files := $(addprefix $(B)/obj/,$(sort $(objs)))
