@@ -25,8 +25,8 @@
  *   -ETIMEDOUT work did not end in time; the device was reset, its memory is kept
  *   -EIO       the device failed otherwise (DMA error, lost device)
  *   -ENOTSUP   the device cannot do that, as its caps say
- * An error of asynchronous work is reported once, by the first call on that device that waits for it (sync, or
- * a copy or launch that has to); work queued behind it on the stream is dropped. The device stays usable.
+ * An error of asynchronous work is reported once, by the first call on that device that waits for it (sync,
+ * or a copy or launch that has to); work queued behind it on the stream is dropped. The device stays usable.
  *
  * Calls on one device come from one thread of control; different devices are independent.
  */
