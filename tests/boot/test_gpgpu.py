@@ -8,6 +8,7 @@ from boot import boot
 TARGETS = {
     "plic": {"MACHINE": "virt"},
     "aia": {"MACHINE": "virt,aia=aplic-imsic"},
+    "poll": {"CONFIG": "poll"},
     "linux": {"PLATFORM": "linux"},
 }
 target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS.keys())
