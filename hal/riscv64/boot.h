@@ -25,7 +25,6 @@ void machine_for_each_ram(void (*fn)(uint64_t start, uint64_t end));
 void memory_init(void);
 void paging_init(void);   // builds the tables
 void paging_enable(void); // and switches to them
-void irq_init(void);
 void time_init(void);
 
 // Devices that are needed before paging is on, and in a panic at any time: the early call uses them at their

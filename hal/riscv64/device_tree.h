@@ -5,6 +5,34 @@
 
 #include "hal/machine.h"
 
+// The properties we read. fdt.c has their names.
+enum dt_name {
+    DT_COMPATIBLE,
+    DT_STATUS,
+    DT_REG,
+    DT_PHANDLE,
+    DT_DEVICE_TYPE,
+    DT_ADDRESS_CELLS,
+    DT_SIZE_CELLS,
+    DT_MODEL,
+    DT_BOOTARGS,
+    DT_TIMEBASE_FREQUENCY,
+    DT_REG_SHIFT,
+    DT_INTERRUPTS,
+    DT_INTERRUPTS_EXTENDED,
+    DT_INTERRUPT_CELLS,
+    DT_NDEV,
+    DT_NUM_SOURCES,
+    DT_NUM_IDS,
+    DT_GUEST_INDEX_BITS,
+    DT_MSI_PARENT,
+    DT_RANGES,
+    DT_BUS_RANGE,
+    DT_INTERRUPT_MAP,
+    DT_INTERRUPT_MAP_MASK,
+    DT_NAMES,
+};
+
 // A property's value, seen as an array of 32-bit big-endian cells where it is one. data is NULL when absent.
 struct dt_cells {
     const void *data;
@@ -12,14 +40,13 @@ struct dt_cells {
     unsigned count; // whole cells
 };
 
-// A node: what every reader needs of it is found in the one pass over the tree. Looking a property up by name
-// walks the node again, so that is left to the few nodes we read.
+// A node. Where its properties are is found in the one pass over the tree: looking one up by name walks the
+// node again, and boot time counts.
 struct dt_node {
     const void *fdt;
     int offset;
-    struct dt_cells compatible, device_type, status, reg, phandle;
+    int property[DT_NAMES];        // offsets in the tree, 0 = the node does not have it
     int address_cells, size_cells; // how "reg" is read: the parent says
-    int child_address_cells, child_size_cells;
 };
 
 // The devices we read, collected first: what they refer to may stand anywhere in the tree.
@@ -30,8 +57,8 @@ struct dt_devices {
     struct dt_node nodes[DT_MAX_DEVICES];
 };
 
-// The cells of property `name`; count 0 when absent.
-struct dt_cells dt_property(const struct dt_node *node, const char *name);
+// The value of a property of `node`.
+struct dt_cells dt_property(const struct dt_node *node, enum dt_name name);
 
 // Cell `i` of `cells`, or 0 past its end.
 uint32_t dt_cell(struct dt_cells cells, unsigned i);
@@ -40,7 +67,7 @@ uint32_t dt_cell(struct dt_cells cells, unsigned i);
 uint64_t dt_number(struct dt_cells cells, unsigned i, int n);
 
 // First cell of property `name`, or `missing` when absent.
-uint32_t dt_u32(const struct dt_node *node, const char *name, uint32_t missing);
+uint32_t dt_u32(const struct dt_node *node, enum dt_name name, uint32_t missing);
 
 // Entry `index` of "reg". False when there is none, or it is empty or wraps.
 bool dt_reg(const struct dt_node *node, unsigned index, struct machine_range *out);

@@ -12,18 +12,41 @@
 
 #define MAX_DEPTH 16
 
-static struct dt_cells cells_of(const void *data, int bytes)
+static const char *const names[DT_NAMES] = {
+    [DT_COMPATIBLE] = "compatible",
+    [DT_STATUS] = "status",
+    [DT_REG] = "reg",
+    [DT_PHANDLE] = "phandle",
+    [DT_DEVICE_TYPE] = "device_type",
+    [DT_ADDRESS_CELLS] = "#address-cells",
+    [DT_SIZE_CELLS] = "#size-cells",
+    [DT_MODEL] = "model",
+    [DT_BOOTARGS] = "bootargs",
+    [DT_TIMEBASE_FREQUENCY] = "timebase-frequency",
+    [DT_REG_SHIFT] = "reg-shift",
+    [DT_INTERRUPTS] = "interrupts",
+    [DT_INTERRUPTS_EXTENDED] = "interrupts-extended",
+    [DT_INTERRUPT_CELLS] = "#interrupt-cells",
+    [DT_NDEV] = "riscv,ndev",
+    [DT_NUM_SOURCES] = "riscv,num-sources",
+    [DT_NUM_IDS] = "riscv,num-ids",
+    [DT_GUEST_INDEX_BITS] = "riscv,guest-index-bits",
+    [DT_MSI_PARENT] = "msi-parent",
+    [DT_RANGES] = "ranges",
+    [DT_BUS_RANGE] = "bus-range",
+    [DT_INTERRUPT_MAP] = "interrupt-map",
+    [DT_INTERRUPT_MAP_MASK] = "interrupt-map-mask",
+};
+
+struct dt_cells dt_property(const struct dt_node *node, enum dt_name name)
 {
+    int bytes = 0;
+    const void *data = NULL;
+    if (node->property[name])
+        data = fdt_getprop_by_offset(node->fdt, node->property[name], NULL, &bytes);
     if (!data || bytes < 0)
         return (struct dt_cells){0};
     return (struct dt_cells){data, (unsigned)bytes, (unsigned)bytes / sizeof(fdt32_t)};
-}
-
-struct dt_cells dt_property(const struct dt_node *node, const char *name)
-{
-    int bytes = 0;
-    const void *data = fdt_getprop(node->fdt, node->offset, name, &bytes);
-    return cells_of(data, bytes);
 }
 
 uint32_t dt_cell(struct dt_cells cells, unsigned i)
@@ -39,7 +62,7 @@ uint64_t dt_number(struct dt_cells cells, unsigned i, int n)
     return value;
 }
 
-uint32_t dt_u32(const struct dt_node *node, const char *name, uint32_t missing)
+uint32_t dt_u32(const struct dt_node *node, enum dt_name name, uint32_t missing)
 {
     struct dt_cells cells = dt_property(node, name);
     return cells.count ? dt_cell(cells, 0) : missing;
@@ -47,7 +70,7 @@ uint32_t dt_u32(const struct dt_node *node, const char *name, uint32_t missing)
 
 bool dt_reg(const struct dt_node *node, unsigned index, struct machine_range *out)
 {
-    struct dt_cells reg = node->reg;
+    struct dt_cells reg = dt_property(node, DT_REG);
     unsigned stride = (unsigned)(node->address_cells + node->size_cells);
     if (stride == 0 || (index + 1) * stride > reg.count)
         return false;
@@ -62,25 +85,26 @@ bool dt_reg(const struct dt_node *node, unsigned index, struct machine_range *ou
 const struct dt_node *dt_by_phandle(const struct dt_devices *devices, uint32_t phandle)
 {
     for (unsigned i = 0; phandle && i < devices->count; i++)
-        if (dt_cell(devices->nodes[i].phandle, 0) == phandle)
+        if (dt_u32(&devices->nodes[i], DT_PHANDLE, 0) == phandle)
             return &devices->nodes[i];
     return NULL;
 }
 
 int dt_boot_hart_index(const struct dt_devices *devices, const struct dt_node *node, uint32_t irq)
 {
-    struct dt_cells pairs = dt_property(node, "interrupts-extended");
+    struct dt_cells pairs = dt_property(node, DT_INTERRUPTS_EXTENDED);
     for (unsigned i = 0; devices->boot_intc && i + 1 < pairs.count; i += 2)
         if (dt_cell(pairs, i) == devices->boot_intc && dt_cell(pairs, i + 1) == irq)
             return (int)(i / 2);
     return -1;
 }
 
-static void copy_string(char *out, size_t size, struct dt_cells text, const char *what)
+static void copy_string(char *out, size_t size, const struct dt_node *node, enum dt_name name)
 {
+    struct dt_cells text = dt_property(node, name);
     size_t n = text.data ? strnlen(text.data, text.bytes) : 0;
     if (n >= size) {
-        log_warn("%s is %zu bytes long: cut to %zu", what, n, size - 1);
+        log_warn("%s is %zu bytes long: cut to %zu", names[name], n, size - 1);
         n = size - 1;
     }
     if (n)
@@ -88,8 +112,9 @@ static void copy_string(char *out, size_t size, struct dt_cells text, const char
     out[n] = '\0';
 }
 
-static bool string_is(struct dt_cells text, const char *value)
+static bool string_is(const struct dt_node *node, enum dt_name name, const char *value)
 {
+    struct dt_cells text = dt_property(node, name);
     size_t size = strlen(value) + 1;
     return text.bytes == size && memcmp(text.data, value, size) == 0;
 }
@@ -103,7 +128,8 @@ static bool name_is(const struct dt_node *node, const char *name)
 // A node without "status" is in use (Devicetree Specification 2.3.4).
 static bool enabled(const struct dt_node *node)
 {
-    return !node->status.data || string_is(node->status, "okay") || string_is(node->status, "ok");
+    return !node->property[DT_STATUS] || string_is(node, DT_STATUS, "okay") ||
+           string_is(node, DT_STATUS, "ok");
 }
 
 static void read_uart(struct machine *m, const struct dt_node *node, const struct dt_devices *devices)
@@ -119,8 +145,8 @@ static void read_uart(struct machine *m, const struct dt_node *node, const struc
     m->uart = (struct machine_uart){.present = true,
                                     .base = reg.base,
                                     .size = reg.size,
-                                    .irq = dt_u32(node, "interrupts", 0),
-                                    .reg_shift = dt_u32(node, "reg-shift", 0)};
+                                    .irq = dt_u32(node, DT_INTERRUPTS, 0),
+                                    .reg_shift = dt_u32(node, DT_REG_SHIFT, 0)};
 }
 
 static void read_test_device(struct machine *m, const struct dt_node *node, const struct dt_devices *devices)
@@ -189,9 +215,9 @@ static const struct reader {
 
 static const struct reader *reader_of(const struct dt_node *node)
 {
-    for (size_t i = 0; node->compatible.data && i < ARRAY_SIZE(readers); i++)
-        if (fdt_stringlist_contains(node->compatible.data, (int)node->compatible.bytes,
-                                    readers[i].compatible))
+    struct dt_cells compatible = dt_property(node, DT_COMPATIBLE);
+    for (size_t i = 0; compatible.data && i < ARRAY_SIZE(readers); i++)
+        if (fdt_stringlist_contains(compatible.data, (int)compatible.bytes, readers[i].compatible))
             return &readers[i];
     return NULL;
 }
@@ -208,7 +234,7 @@ struct walk {
 static void read_cpu(struct walk *w, const struct dt_node *cpu)
 {
     w->m->nharts++;
-    if (dt_number(cpu->reg, 0, cpu->address_cells) == w->m->boot_hart)
+    if (dt_number(dt_property(cpu, DT_REG), 0, cpu->address_cells) == w->m->boot_hart)
         w->boot_cpu = cpu->offset;
 }
 
@@ -228,65 +254,51 @@ static int read_node(struct walk *w)
     const struct dt_node *node = &w->path[w->depth], *parent = node - 1;
     struct machine *m = w->m;
     if (w->depth == 1)
-        copy_string(m->model, sizeof(m->model), dt_property(node, "model"), "model");
+        copy_string(m->model, sizeof(m->model), node, DT_MODEL);
     else if (!enabled(node))
         return 0;
-    else if (w->depth == 2 && string_is(node->device_type, "memory"))
+    else if (w->depth == 2 && string_is(node, DT_DEVICE_TYPE, "memory"))
         read_memory(m, node);
     else if (w->depth == 2 && name_is(node, "chosen"))
-        copy_string(m->bootargs, sizeof(m->bootargs), dt_property(node, "bootargs"), "bootargs");
+        copy_string(m->bootargs, sizeof(m->bootargs), node, DT_BOOTARGS);
     else if (w->depth == 2 && name_is(node, "cpus"))
-        m->timebase_hz = dt_u32(node, "timebase-frequency", 0);
-    else if (w->depth == 3 && string_is(node->device_type, "cpu"))
+        m->timebase_hz = dt_u32(node, DT_TIMEBASE_FREQUENCY, 0);
+    else if (w->depth == 3 && string_is(node, DT_DEVICE_TYPE, "cpu"))
         read_cpu(w, node);
     else if (w->depth == 3 && name_is(parent, "reserved-memory"))
         return read_reserved(m, node);
-    else if (w->depth == 4 && w->boot_cpu && parent->offset == w->boot_cpu && node->phandle.count)
-        w->devices->boot_intc = dt_cell(node->phandle, 0);
+    else if (w->depth == 4 && w->boot_cpu && parent->offset == w->boot_cpu)
+        w->devices->boot_intc = dt_u32(node, DT_PHANDLE, 0);
     else if (reader_of(node))
         return add_device(w, node);
     return 0;
 }
 
-// Cell counts as a bus node sets them for its children; 2 and 1 where it says nothing (specification 2.3.5).
-static int cell_count(struct dt_cells value, int missing)
-{
-    return value.count && dt_cell(value, 0) <= 3 ? (int)dt_cell(value, 0) : missing;
-}
-
 static void note_property(struct dt_node *node, int offset)
 {
     const char *name = NULL;
-    int bytes = 0;
-    const void *data = fdt_getprop_by_offset(node->fdt, offset, &name, &bytes);
-    struct dt_cells value = cells_of(data, bytes);
-    if (!value.data)
+    if (!fdt_getprop_by_offset(node->fdt, offset, &name, NULL))
         return;
-    if (strcmp(name, "compatible") == 0)
-        node->compatible = value;
-    else if (strcmp(name, "reg") == 0)
-        node->reg = value;
-    else if (strcmp(name, "status") == 0)
-        node->status = value;
-    else if (strcmp(name, "phandle") == 0)
-        node->phandle = value;
-    else if (strcmp(name, "device_type") == 0)
-        node->device_type = value;
-    else if (strcmp(name, "#address-cells") == 0)
-        node->child_address_cells = cell_count(value, 2);
-    else if (strcmp(name, "#size-cells") == 0)
-        node->child_size_cells = cell_count(value, 1);
+    for (unsigned i = 0; i < DT_NAMES; i++)
+        if (strcmp(name, names[i]) == 0)
+            node->property[i] = offset;
 }
 
+// A cell count that a bus node sets for its children.
+static int cell_count(const struct dt_node *node, enum dt_name name, uint32_t missing)
+{
+    uint32_t n = dt_u32(node, name, missing);
+    return (int)(n <= 3 ? n : missing);
+}
+
+// 2 and 1 cells where the parent says nothing (Devicetree Specification 2.3.5).
 static void enter_node(struct walk *w, const void *fdt, int offset)
 {
     const struct dt_node *parent = &w->path[w->depth++];
     w->path[w->depth] = (struct dt_node){.fdt = fdt,
                                          .offset = offset,
-                                         .address_cells = parent->child_address_cells,
-                                         .size_cells = parent->child_size_cells,
-                                         .child_address_cells = 2,
-                                         .child_size_cells = 1};
+                                         .address_cells = cell_count(parent, DT_ADDRESS_CELLS, 2),
+                                         .size_cells = cell_count(parent, DT_SIZE_CELLS, 1)};
 }
 
 // Goes over the tree's tags once. A node's properties come before its children (specification 5.4), so it is

@@ -26,19 +26,19 @@ void dt_read_plic(struct machine *m, const struct dt_node *node, const struct dt
     m->plic = (struct machine_plic){.present = true,
                                     .base = reg.base,
                                     .size = reg.size,
-                                    .nsources = at_most(dt_u32(node, "riscv,ndev", 0), MAX_SOURCES),
+                                    .nsources = at_most(dt_u32(node, DT_NDEV, 0), MAX_SOURCES),
                                     .context = (unsigned)context};
 }
 
 // An IMSIC node serves one privilege level; the S-level one is wired to the harts' S-external interrupts.
 static bool serves_supervisor(const struct dt_node *imsic)
 {
-    return dt_cell(dt_property(imsic, "interrupts-extended"), 1) == S_EXTERNAL;
+    return dt_cell(dt_property(imsic, DT_INTERRUPTS_EXTENDED), 1) == S_EXTERNAL;
 }
 
 void dt_read_aplic(struct machine *m, const struct dt_node *node, const struct dt_devices *devices)
 {
-    const struct dt_node *imsic = dt_by_phandle(devices, dt_u32(node, "msi-parent", 0));
+    const struct dt_node *imsic = dt_by_phandle(devices, dt_u32(node, DT_MSI_PARENT, 0));
     if (!imsic || !serves_supervisor(imsic))
         return; // the machine-level domain, or one that delivers without MSIs: not ours
     struct machine_range reg;
@@ -49,7 +49,7 @@ void dt_read_aplic(struct machine *m, const struct dt_node *node, const struct d
     m->aplic = (struct machine_aplic){.present = true,
                                       .base = reg.base,
                                       .size = reg.size,
-                                      .nsources = at_most(dt_u32(node, "riscv,num-sources", 0), MAX_SOURCES)};
+                                      .nsources = at_most(dt_u32(node, DT_NUM_SOURCES, 0), MAX_SOURCES)};
 }
 
 void dt_read_imsic(struct machine *m, const struct dt_node *node, const struct dt_devices *devices)
@@ -57,7 +57,7 @@ void dt_read_imsic(struct machine *m, const struct dt_node *node, const struct d
     if (!serves_supervisor(node))
         return;
     int index = dt_boot_hart_index(devices, node, S_EXTERNAL);
-    uint32_t guest_bits = at_most(dt_u32(node, "riscv,guest-index-bits", 0), 6);
+    uint32_t guest_bits = at_most(dt_u32(node, DT_GUEST_INDEX_BITS, 0), 6);
     uint64_t offset = (uint64_t)(unsigned)index << (IMSIC_PAGE + guest_bits);
     struct machine_range reg;
     unsigned i = 0;
@@ -72,6 +72,6 @@ void dt_read_imsic(struct machine *m, const struct dt_node *node, const struct d
     }
     m->imsic = (struct machine_imsic){.present = true,
                                       .base = phys_add(reg.base, offset),
-                                      .nids = at_most(dt_u32(node, "riscv,num-ids", 0), MAX_IMSIC_IDS),
+                                      .nids = at_most(dt_u32(node, DT_NUM_IDS, 0), MAX_IMSIC_IDS),
                                       .hart_index = (unsigned)index};
 }

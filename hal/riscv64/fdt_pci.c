@@ -19,7 +19,7 @@
 static int read_windows(struct pci_host *pci, const struct dt_node *node)
 {
     static const enum pci_window_type types[] = {[1] = PCI_WINDOW_IO, PCI_WINDOW_MEM32, PCI_WINDOW_MEM64};
-    struct dt_cells ranges = dt_property(node, "ranges");
+    struct dt_cells ranges = dt_property(node, DT_RANGES);
     unsigned cpu_cells = (unsigned)node->address_cells;
     unsigned stride = PCI_ADDRESS_CELLS + cpu_cells + PCI_SIZE_CELLS;
     for (unsigned i = 0; i + stride <= ranges.count; i += stride) {
@@ -60,8 +60,8 @@ static void route(struct pci_host *pci, uint32_t mask, uint32_t unit, unsigned p
 static int read_interrupt_map(struct pci_host *pci, const struct dt_node *node,
                               const struct dt_devices *devices)
 {
-    struct dt_cells map = dt_property(node, "interrupt-map");
-    struct dt_cells mask = dt_property(node, "interrupt-map-mask");
+    struct dt_cells map = dt_property(node, DT_INTERRUPT_MAP);
+    struct dt_cells mask = dt_property(node, DT_INTERRUPT_MAP_MASK);
     uint32_t unit_mask = mask.count ? dt_cell(mask, 0) : UINT32_MAX;
     uint32_t phandle = 0;
     unsigned address_cells = 0, interrupt_cells = 0;
@@ -69,8 +69,8 @@ static int read_interrupt_map(struct pci_host *pci, const struct dt_node *node,
         if (dt_cell(map, i + PCI_ADDRESS_CELLS + 1) != phandle) {
             phandle = dt_cell(map, i + PCI_ADDRESS_CELLS + 1);
             const struct dt_node *parent = dt_by_phandle(devices, phandle);
-            address_cells = parent ? dt_u32(parent, "#address-cells", 0) : 0;
-            interrupt_cells = parent ? dt_u32(parent, "#interrupt-cells", 0) : 0;
+            address_cells = parent ? dt_u32(parent, DT_ADDRESS_CELLS, 0) : 0;
+            interrupt_cells = parent ? dt_u32(parent, DT_INTERRUPT_CELLS, 0) : 0;
         }
         unsigned irq_at = i + PCI_ADDRESS_CELLS + 2 + address_cells;
         if (interrupt_cells < 1 || interrupt_cells > 3 || address_cells > 3 ||
@@ -97,7 +97,7 @@ void dt_read_pci(struct machine *m, const struct dt_node *node, const struct dt_
         log_error("pci: no usable reg");
         return;
     }
-    struct dt_cells buses = dt_property(node, "bus-range");
+    struct dt_cells buses = dt_property(node, DT_BUS_RANGE);
     pci->ecam = reg.base;
     pci->ecam_size = reg.size;
     pci->bus_first = (uint8_t)dt_cell(buses, 0);

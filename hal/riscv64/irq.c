@@ -28,20 +28,28 @@ struct line {
 static const struct irq_chip *chip;
 static struct line *lines; // indexed by interrupt number; [0] is not used
 
-void irq_init(void)
+// Finds and sets up the controller when the first interrupt is asked for: a program that needs none pays
+// nothing at boot. NULL when there is none we know.
+static const struct irq_chip *controller(void)
 {
-    chip = aia_init();
-    if (!chip)
-        chip = plic_init();
-    if (!chip) {
+    static bool searched;
+    if (searched)
+        return chip;
+    searched = true;
+    const struct irq_chip *found = aia_init();
+    if (!found)
+        found = plic_init();
+    if (!found) {
         log_warn("no PLIC and no APLIC with IMSIC: no device interrupts");
-        return;
+        return NULL;
     }
-    lines = calloc((size_t)chip->nirqs + 1, sizeof(*lines));
+    lines = calloc((size_t)found->nirqs + 1, sizeof(*lines));
     if (!lines)
-        panic("no memory for %u interrupt lines", chip->nirqs);
+        panic("no memory for %u interrupt lines", found->nirqs);
+    chip = found;
     log_debug("%s, %u lines, %u messages", chip->name, chip->nwired, chip->nirqs - chip->nwired);
     csr_set(CSR_SIE, SIE_SEIE);
+    return chip;
 }
 
 static struct line *line_of(unsigned irq)
@@ -60,9 +68,9 @@ static struct handler **find(struct line *line, irq_handler_t fn, void *arg)
 
 int irq_attach(unsigned irq, irq_handler_t fn, void *arg)
 {
-    struct line *line = line_of(irq);
-    if (!chip)
+    if (!controller())
         return -ENODEV;
+    struct line *line = line_of(irq);
     if (!line || !fn || (irq > chip->nwired && !line->reserved))
         return -EINVAL;
     struct handler **end = find(line, fn, arg);
@@ -122,7 +130,7 @@ uint64_t irq_count(unsigned irq)
 
 bool msi_available(void)
 {
-    return chip && chip->message;
+    return controller() && chip->message;
 }
 
 int msi_alloc(struct msi_vector *out)

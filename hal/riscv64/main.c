@@ -44,7 +44,6 @@ void hal_main(unsigned long hart, const void *fdt)
 {
     early_init(hart, fdt);
     memory_and_paging_init();
-    irq_init();
     time_init();
     csr_set(CSR_SSTATUS, SSTATUS_SIE);
     init_run_all(); // what failed is logged there
