@@ -4,6 +4,7 @@
 // pointers, so one caller may be missing where a library function called back.
 #include "backtrace.h"
 #include "boot.h"
+#include "trap.h"
 
 #include "core/math.h"
 
@@ -14,15 +15,17 @@ static bool on_a_stack(uintptr_t fp)
             (fp >= (uintptr_t)trap_stack_bottom + 16 && fp <= (uintptr_t)trap_stack_top));
 }
 
-size_t backtrace_from(uintptr_t fp, uintptr_t *pcs, size_t max)
+static uintptr_t word_at(uintptr_t address)
+{
+    return *(uintptr_t *)address;
+}
+
+static size_t follow(uintptr_t fp, uintptr_t *pcs, size_t max)
 {
     size_t n = 0;
-    while (n < max && on_a_stack(fp)) {
-        uintptr_t ra = *(uintptr_t *)(fp - 8);
-        uintptr_t caller = *(uintptr_t *)(fp - 16);
-        if (ra == 0)
-            break;
-        pcs[n++] = ra;
+    while (n < max && on_a_stack(fp) && word_at(fp - 8)) {
+        uintptr_t caller = word_at(fp - 16);
+        pcs[n++] = word_at(fp - 8);
         if (caller <= fp) // frames only go up: anything else is damage
             break;
         fp = caller;
@@ -30,7 +33,22 @@ size_t backtrace_from(uintptr_t fp, uintptr_t *pcs, size_t max)
     return n;
 }
 
+// A function that calls none keeps its return address in ra, and its caller's fp at fp - 8.
+static bool is_leaf(uintptr_t fp)
+{
+    return on_a_stack(fp) && on_a_stack(word_at(fp - 8));
+}
+
+size_t backtrace_from(const struct trap_frame *frame, uintptr_t *pcs, size_t max)
+{
+    uintptr_t fp = frame->x[8];
+    if (!is_leaf(fp) || max == 0)
+        return follow(fp, pcs, max);
+    pcs[0] = frame->x[1];
+    return 1 + follow(word_at(fp - 8), pcs + 1, max - 1);
+}
+
 size_t backtrace(uintptr_t *pcs, size_t max)
 {
-    return backtrace_from((uintptr_t)__builtin_frame_address(0), pcs, max);
+    return follow((uintptr_t)__builtin_frame_address(0), pcs, max);
 }

@@ -4,7 +4,9 @@
 
 #include "hal/trap.h"
 
-// As backtrace(), from the frame pointer `fp` on.
-size_t backtrace_from(uintptr_t fp, uintptr_t *pcs, size_t max);
+struct trap_frame;
+
+// As backtrace(), from where the trap interrupted the code; frame->x[0] itself is not among the results.
+size_t backtrace_from(const struct trap_frame *frame, uintptr_t *pcs, size_t max);
 
 #endif

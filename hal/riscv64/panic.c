@@ -80,24 +80,31 @@ static void print_registers(const struct trap_frame *f)
     print("  status %lx  cause %lx  value %lx\n", f->status, f->cause, f->value);
 }
 
-static void print_location(uintptr_t pc)
+static void print_location(uintptr_t pc, const char *name, size_t offset)
 {
-    size_t offset = 0;
-    const char *name = symbol_lookup(pc, &offset);
     if (name)
         print("  %016lx  %s+%#zx\n", pc, name, offset);
     else
         print("  %016lx\n", pc);
 }
 
+// A return address may be the first of the next function, where a call does not return: look at the call.
+static void print_return(uintptr_t ra)
+{
+    size_t offset = 0;
+    const char *name = symbol_lookup(ra - 1, &offset);
+    print_location(ra, name, offset + 1);
+}
+
 static void print_backtrace(const struct trap_frame *f)
 {
     uintptr_t pcs[MAX_FRAMES];
-    size_t n = backtrace_from(f->x[8], pcs, MAX_FRAMES);
+    size_t n = backtrace_from(f, pcs, MAX_FRAMES), offset = 0;
+    const char *name = symbol_lookup(f->x[0], &offset);
     print("backtrace:\n");
-    print_location(f->x[0]);
+    print_location(f->x[0], name, offset);
     for (size_t i = 0; i < n; i++)
-        print_location(pcs[i]);
+        print_return(pcs[i]);
 }
 
 void trap_panic(const struct trap_frame *frame)
