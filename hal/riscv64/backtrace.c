@@ -33,19 +33,36 @@ static size_t follow(uintptr_t fp, uintptr_t *pcs, size_t max)
     return n;
 }
 
-// A function that calls none keeps its return address in ra, and its caller's fp at fp - 8.
+// A function that calls none does not save ra: what is at fp - 8 then is its caller's fp.
 static bool is_leaf(uintptr_t fp)
 {
     return on_a_stack(fp) && on_a_stack(word_at(fp - 8));
 }
 
+static bool same_function(uintptr_t pc, uintptr_t ra)
+{
+    size_t offset;
+    return symbol_lookup(pc, &offset) == symbol_lookup(ra - 1, &offset);
+}
+
+// In a leaf, in a library function without a frame, or around a function's first and last instructions, the
+// caller is known to ra alone. Otherwise ra is left from a call that this function made.
+static bool caller_only_in_ra(uintptr_t pc, uintptr_t ra, uintptr_t fp)
+{
+    size_t offset;
+    bool on_chain = on_a_stack(fp) && word_at(fp - 8) == ra;
+    return symbol_lookup(ra - 1, &offset) && !same_function(pc, ra) && !on_chain;
+}
+
 size_t backtrace_from(const struct trap_frame *frame, uintptr_t *pcs, size_t max)
 {
-    uintptr_t fp = frame->x[8];
-    if (!is_leaf(fp) || max == 0)
-        return follow(fp, pcs, max);
-    pcs[0] = frame->x[1];
-    return 1 + follow(word_at(fp - 8), pcs + 1, max - 1);
+    uintptr_t pc = frame->x[0], ra = frame->x[1], fp = frame->x[8];
+    size_t n = 0;
+    if (is_leaf(fp))
+        fp = word_at(fp - 8);
+    if (max && caller_only_in_ra(pc, ra, fp))
+        pcs[n++] = ra;
+    return n + follow(fp, pcs + n, max - n);
 }
 
 size_t backtrace(uintptr_t *pcs, size_t max)
