@@ -55,9 +55,12 @@ static void test_sizes(void)
 {
     volatile size_t huge = SIZE_MAX / 2;
     errno = 0;
-    check(!malloc(huge) && errno == ENOMEM, "malloc() of half the address space is refused");
-    check(!calloc(huge, 4), "calloc() whose product overflows is refused");
-    void *p = NULL;
+    void *p = malloc(huge);
+    check(!p && errno == ENOMEM, "malloc() of half the address space is refused");
+    free(p);
+    p = calloc(huge, 4);
+    check(!p, "calloc() whose product overflows is refused");
+    free(p);
     check(posix_memalign(&p, 4096, 100) == 0 && (uintptr_t)p % 4096 == 0, "a block on a page boundary");
     free(p);
     check(posix_memalign(&p, 24, 100) == EINVAL, "alignment is a power of two");
