@@ -193,3 +193,54 @@ int simt_cfg_ipdom(const struct simt_graph *g, uint32_t *ipdom)
     free(pool);
     return 0;
 }
+
+struct order_work {
+    const struct simt_graph *g;
+    uint32_t *order;
+    uint32_t *cursor; /* next successor to visit, NONE until the node is seen */
+    uint32_t *stack;
+    uint32_t next; /* place of the next node to be left, counting down */
+};
+
+static void order_from(struct order_work *k, uint32_t node)
+{
+    const struct simt_graph *g = k->g;
+    uint32_t top = 0;
+
+    if (node == g->n || k->cursor[node] != NONE) {
+        return;
+    }
+    k->cursor[node] = g->start[node];
+    k->stack[top++] = node;
+    while (top) {
+        node = k->stack[top - 1];
+        if (k->cursor[node] == g->start[node + 1]) {
+            k->order[node] = --k->next;
+            top--;
+            continue;
+        }
+        uint32_t s = g->succ[k->cursor[node]++];
+        if (s != g->n && k->cursor[s] == NONE) {
+            k->cursor[s] = g->start[s];
+            k->stack[top++] = s;
+        }
+    }
+}
+
+int simt_cfg_order(const struct simt_graph *g, uint32_t entry, uint32_t *order)
+{
+    size_t n = g->n;
+    uint32_t *pool = malloc((2 * n + 1) * sizeof(uint32_t));
+    struct order_work k = {.g = g, .order = order, .cursor = pool, .stack = pool + n, .next = g->n};
+
+    if (!pool) {
+        return -ENOMEM;
+    }
+    memset(k.cursor, 0xff, n * sizeof(uint32_t));
+    order_from(&k, entry);
+    for (uint32_t i = 0; i < g->n; i++) {
+        order_from(&k, i);
+    }
+    free(pool);
+    return 0;
+}

@@ -19,4 +19,8 @@ struct simt_graph {
  * the O(m log n) version, on the reversed graph: a guest must not be able to make this quadratic. */
 int simt_cfg_ipdom(const struct simt_graph *g, uint32_t *ipdom);
 
+/* order[i] = place of i, from 0, in a reverse postorder of a depth-first search that starts at entry, then at
+ * whatever is left. 0 or -ENOMEM. */
+int simt_cfg_order(const struct simt_graph *g, uint32_t entry, uint32_t *order);
+
 #endif

@@ -70,9 +70,10 @@ struct simt_cu {
     struct simt_warp *warps[SIMT_MAX_WARPS]; /* allocated when first needed */
 
     /* In and out of struct simt_executor's run(). */
-    int64_t fuel;                         /* in: start no block when it is 0 or less */
-    struct simt_fault fault;              /* out, with SIMT_STOP_FAULT */
-    uint32_t split_lanes;                 /* out: lanes that take the branch, or that stored to the barrier */
+    int64_t fuel;            /* in: start no block when it is 0 or less */
+    uint32_t frontier;       /* in: but for the first, start no block of this order or a higher one */
+    struct simt_fault fault; /* out, with SIMT_STOP_FAULT */
+    uint32_t split_lanes;    /* out: lanes that take the branch, or that stored to the barrier */
     const struct simt_block *split_block; /* out: the block that ends in the branch or jalr */
 
     uint32_t turn_atomics; /* atomics since the warp's turn began */
@@ -85,7 +86,7 @@ struct simt_cu {
 
 /* Why a path stopped. path->pc is where it goes on unless said otherwise. */
 enum simt_stop {
-    SIMT_STOP_JOIN,     /* stands where its join is */
+    SIMT_STOP_JOIN,     /* stands where its join is, or other paths should catch up first */
     SIMT_STOP_BRANCH,   /* pc at a branch that split the warp: split_block, split_lanes */
     SIMT_STOP_INDIRECT, /* pc at a jalr with several targets: split_block, warp->target */
     SIMT_STOP_EXIT,     /* executed ebreak */

@@ -189,11 +189,13 @@ static enum simt_stop RUN(struct simt_cu *cu, struct simt_warp *w, struct simt_p
     const struct simt_path *const join = p->parent >= 0 ? &w->tree.path[p->parent] : NULL;
     const uint32_t join_pc = join ? join->pc : SIMT_NO_PC;
     const int32_t join_depth = join ? join->depth : INT32_MIN;
+    const uint32_t frontier = cu->frontier;
     const bool join_at_return = join && join->at_return;
     const struct simt_block *blk;
     enum simt_access access;
     enum simt_stop stop;
-    int32_t depth = p->depth;
+    const int32_t start_depth = p->depth;
+    int32_t depth = start_depth;
     int64_t fuel = cu->fuel, start_fuel = fuel;
     uint32_t bad = 0, offset;
 
@@ -202,7 +204,14 @@ static enum simt_stop RUN(struct simt_cu *cu, struct simt_warp *w, struct simt_p
             w->lanes[l] = 0u - (set.mask >> l & 1);
         }
     }
-    /* Go on at p->pc, which may be in the middle of a block. */
+    /* Start at p->pc, which may be in the middle of a block and is not looked at for a join. */
+    blk = simt_program_find(prog, p->pc, &offset);
+    if (!blk) {
+        LEAVE(SIMT_STOP_MISS);
+    }
+    goto start;
+
+    /* Go on at p->pc after an indirect jump. */
 find:
     blk = simt_program_find(prog, p->pc, &offset);
     if (!blk) {
@@ -211,6 +220,7 @@ find:
     if (offset == 0) {
         goto enter;
     }
+start:
     if (fuel <= 0) {
         LEAVE(SIMT_STOP_FUEL);
     }
@@ -218,8 +228,9 @@ find:
     ip = insns + blk->first + offset;
     DISPATCH();
 
+    /* Go on at the start of blk. */
 enter:
-    if (blk->pc == join_pc && depth == join_depth) {
+    if ((blk->pc == join_pc && depth == join_depth) || (blk->order >= frontier && depth == start_depth)) {
         p->pc = blk->pc;
         LEAVE(SIMT_STOP_JOIN);
     }

@@ -247,14 +247,20 @@ static bool same_place(const struct simt_path *a, const struct simt_path *b)
     return b->state == SIMT_PATH_RUN && a->pc == b->pc && a->depth == b->depth && a->parent == b->parent;
 }
 
-/* Merge into path i the runnable paths that stand at the same place. */
-static void absorb(struct simt_tree *t, int i)
+bool simt_tree_beside(const struct simt_tree *t, int p, int other)
 {
-    struct simt_path *a = &t->path[i];
+    const struct simt_path *a = &t->path[p], *b = &t->path[other];
+    return p != other && (t->used >> other & 1) && b->state == SIMT_PATH_RUN && a->parent == b->parent &&
+           a->depth == b->depth && a->stamp > 0 && b->stamp > 0;
+}
+
+void simt_tree_merge(struct simt_tree *t, int p)
+{
+    struct simt_path *a = &t->path[p];
     int k;
     EACH_PATH (t, k) {
         struct simt_path *b = &t->path[k];
-        if (k != i && same_place(a, b)) {
+        if (k != p && same_place(a, b)) {
             flush(t, a);
             flush(t, b);
             a->mask |= b->mask;
@@ -269,7 +275,7 @@ static void merge_siblings(struct simt_tree *t)
     int i;
     EACH_PATH (t, i) {
         if (t->path[i].state == SIMT_PATH_RUN) {
-            absorb(t, i);
+            simt_tree_merge(t, i);
         }
     }
 }

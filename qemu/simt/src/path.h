@@ -34,7 +34,7 @@ struct simt_path {
     int16_t children; /* of a join */
     uint8_t state;
     bool at_return;   /* join: meets where the function returns to */
-    int64_t stamp;    /* the runnable path with the highest one runs */
+    int64_t stamp;    /* the runnable path with the highest one runs; below 0 once it has had a turn */
     uint64_t retired; /* instructions since the mask last changed, not yet in instret */
 };
 
@@ -50,6 +50,13 @@ void simt_tree_init(struct simt_tree *t, uint32_t pc, uint32_t mask);
 
 /* The runnable path that is to go on, -1 when there is none. */
 int simt_tree_pick(const struct simt_tree *t);
+
+/* Another path next to p: runnable, with the same join and depth, and neither has used up a turn yet. Of
+ * these the scheduler may choose freely. */
+bool simt_tree_beside(const struct simt_tree *t, int p, int other);
+
+/* Merge into path p every runnable path that stands at the same place. */
+void simt_tree_merge(struct simt_tree *t, int p);
 
 /* Lanes that have not ended, in any state. */
 uint32_t simt_tree_live(const struct simt_tree *t);

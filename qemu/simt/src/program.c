@@ -383,15 +383,16 @@ static uint32_t successors(const struct simt_program *p, const struct simt_block
     return n;
 }
 
-static int find_ipdoms(struct simt_program *p)
+/* Post-dominators and order of the blocks. */
+static int analyse(struct simt_program *p)
 {
     uint32_t n = p->block_count;
     size_t room = 2 * (size_t)n + p->edge_count;
-    uint32_t *start = malloc(((size_t)n + 1 + room + n) * sizeof(uint32_t));
+    uint32_t *start = malloc(((size_t)n + 1 + room + 2 * (size_t)n) * sizeof(uint32_t));
     if (!start) {
         return -ENOMEM;
     }
-    uint32_t *succ = start + n + 1, *ipdom = succ + room;
+    uint32_t *succ = start + n + 1, *ipdom = succ + room, *order = ipdom + n;
     uint32_t edges = 0;
     for (uint32_t i = 0; i < n; i++) {
         start[i] = edges;
@@ -401,7 +402,11 @@ static int find_ipdoms(struct simt_program *p)
 
     struct simt_graph g = {.n = n, .start = start, .succ = succ};
     int r = simt_cfg_ipdom(&g, ipdom);
+    if (r == 0) {
+        r = simt_cfg_order(&g, block_at(p, p->roots[0]), order);
+    }
     for (uint32_t i = 0; r == 0 && i < n; i++) {
+        p->blocks[i].order = order[i];
         p->blocks[i].ipdom = ipdom[i] == n ? SIMT_NO_PC : p->blocks[ipdom[i]].pc;
     }
     free(start);
@@ -428,7 +433,7 @@ static int build(struct simt_program *p, const struct simt_program *old, const s
 
     if (discover(&b) && make_ranges(&b) && make_blocks(&b)) {
         link_blocks(p);
-        r = find_ipdoms(p);
+        r = analyse(p);
     }
     free(b.todo.v);
     free(b.seen.slot);

@@ -31,6 +31,7 @@ struct simt_block {
     uint32_t taken; /* block a branch or jal goes to, or SIMT_NO_BLOCK when it is not part of the program */
     uint32_t fall;  /* block at the next pc, or SIMT_NO_BLOCK */
     uint32_t ipdom; /* pc of the immediate post-dominator, SIMT_NO_PC for the virtual exit */
+    uint32_t order; /* place in a reverse postorder: smaller than its successors' but for back edges */
 };
 
 /* Consecutive instructions. */

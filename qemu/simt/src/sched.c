@@ -304,6 +304,49 @@ static int64_t budget_left(const struct simt_cu *cu, const struct simt_warp *w, 
     return most >= limit ? 0 : limit - most < INT64_MAX ? (int64_t)(limit - most) : INT64_MAX;
 }
 
+/* Where the code at pc comes in the program; code not known yet comes first. */
+static uint32_t order_at(const struct simt_cu *cu, uint32_t pc)
+{
+    uint32_t offset;
+    const struct simt_block *blk = simt_program_find(cu->prog, pc, &offset);
+    return blk ? blk->order : 0;
+}
+
+/* The path to run, -1 when there is none. Among paths that stand beside each other the one that comes first
+ * in the program goes on until it has passed the next one, so that lanes also meet where no post-dominator
+ * says so (the body of "if (a || b)", a loop left by return). Diamos et al., "SIMD Re-Convergence At Thread
+ * Frontiers", MICRO 2011. */
+static int choose_path(struct simt_cu *cu, struct simt_warp *w)
+{
+    struct simt_tree *t = &w->tree;
+    int picked = simt_tree_pick(t), first = picked;
+    bool beside = false;
+
+    cu->frontier = UINT32_MAX;
+    if (picked < 0 || t->path[picked].stamp <= 0) {
+        return picked;
+    }
+    uint32_t least = order_at(cu, t->path[picked].pc);
+    for (int i = 0; i < SIMT_MAX_PATHS; i++) {
+        if (!simt_tree_beside(t, picked, i)) {
+            continue;
+        }
+        uint32_t order = order_at(cu, t->path[i].pc);
+        beside = true;
+        if (order < least) {
+            cu->frontier = least;
+            least = order;
+            first = i;
+        } else if (order > least && order < cu->frontier) {
+            cu->frontier = order;
+        }
+    }
+    if (beside) {
+        simt_tree_merge(t, first);
+    }
+    return first;
+}
+
 static int64_t min64(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -318,7 +361,7 @@ static int run_turn(struct simt_cu *cu, const struct simt_executor *engine, stru
 
     cu->turn_atomics = 0;
     simt_tree_begin_turn(&w->tree);
-    while ((p = simt_tree_pick(&w->tree)) >= 0) {
+    while ((p = choose_path(cu, w)) >= 0) {
         struct simt_path *path = &w->tree.path[p];
         if (simt_tree_arrive(&w->tree, p)) {
             continue;

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels that C cannot say. */
+    .text
+    .balign 4
+    .globl k_endless, k_self_jump_at_barrier, k_limit_at_barrier, k_illegal, k_ecall, k_wild_load, k_wild_store
+    .globl k_wild_jump, k_misaligned_jump, k_misaligned_amo, k_amo_private, k_store_ctrl, k_return, k_jalr_same
+    .globl k_flags, k_frm, k_reserved_frm, k_half_faults, k_one_insn, k_long_call, k_mhartid, k_barrier_load
+
+k_endless:
+    addi t0, t0, 1
+    j k_endless
+
+/* Thread 0 waits at the barrier, the others never come. */
+k_self_jump_at_barrier:
+    csrr t0, mhartid
+    li t1, 0x80001000
+    bnez t0, 1f
+    sw zero, 0(t1)
+    ret
+1:  j 1b
+
+/* The same with a loop that could change its mind. */
+k_limit_at_barrier:
+    csrr t0, mhartid
+    li t1, 0x80001000
+    beqz t0, 2f
+1:  lw t2, 64(a0)
+    beqz t2, 1b
+2:  sw zero, 0(t1)
+    ret
+
+k_illegal:
+    csrr t0, mhartid
+    andi t0, t0, 31
+    li t1, 5
+    blt t0, t1, 1f
+    .word 0xffffffff
+1:  ret
+
+k_ecall:
+    ecall
+
+k_wild_load:
+    li t0, 0x70000000
+    lw t1, 4(t0)
+    ret
+
+k_wild_store:
+    li t0, 0x7ffffffe
+    sw t1, 0(t0)
+    ret
+
+k_wild_jump:
+    li t0, 0x70000000
+    jr t0
+
+k_misaligned_jump:
+    la t0, k_return
+    addi t0, t0, 2
+    jr t0
+
+k_misaligned_amo:
+    addi a0, a0, 2
+    amoadd.w t0, t1, (a0)
+    ret
+
+k_amo_private:
+    amoadd.w t0, t1, (sp)
+    ret
+
+k_store_ctrl:
+    li t0, 0x80000000
+    sw zero, 0(t0)
+    ret
+
+k_barrier_load:
+    li t0, 0x80001000
+    lw t1, 0(t0)
+    ret
+
+k_return:
+    ret
+
+/* Even lanes load from VRAM, odd lanes from nowhere: no lane may have had its effect. out must stay. */
+k_half_faults:
+    csrr t0, mhartid
+    andi t1, t0, 1
+    li t2, 0x70000000
+    beqz t1, 1f
+    mv a0, t2
+1:  sw t0, 0(a0)
+    ret
+
+/* rd = rs1 in jalr: the target is read first. */
+k_jalr_same:
+    la t0, 1f
+    jalr t0, 0(t0)
+    ebreak
+1:  sw t0, 0(a0)
+    la t1, 1b
+    sub t0, t0, t1
+    sw t0, 0(a0)
+    ret
+
+/* out[0] = fflags after 1/3, out[1] = fflags after 1/0, out[2] = after inf - inf, out[3] = fcsr. */
+k_flags:
+    li t0, 1
+    fcvt.s.w fa0, t0
+    li t0, 3
+    fcvt.s.w fa1, t0
+    fmv.w.x fa2, zero
+    fdiv.s fa3, fa0, fa1
+    frflags t1
+    sw t1, 0(a0)
+    fsflags zero
+    fdiv.s fa3, fa0, fa2
+    frflags t1
+    sw t1, 4(a0)
+    fsub.s fa4, fa3, fa3
+    frflags t1
+    sw t1, 8(a0)
+    fsw fa4, 16(a0)
+    fsrmi 3
+    frcsr t1
+    sw t1, 12(a0)
+    ret
+
+/* out[lane] = 1/3 rounded by frm = lane % 5, then static modes rdn and rup behind it. No flags are read. */
+k_frm:
+    csrr t0, mhartid
+    andi t0, t0, 31
+    li t1, 5
+    remu t1, t0, t1
+    fsrm t1
+    li t2, 1
+    fcvt.s.w fa0, t2
+    li t2, 3
+    fcvt.s.w fa1, t2
+    fdiv.s fa2, fa0, fa1
+    fneg.s fa3, fa0
+    fdiv.s fa3, fa3, fa1
+    fadd.s fa4, fa2, fa3, rdn
+    slli t3, t0, 4
+    add a0, a0, t3
+    fsw fa2, 0(a0)
+    fsw fa3, 4(a0)
+    fdiv.s fa4, fa0, fa1, rdn
+    fsw fa4, 8(a0)
+    fdiv.s fa4, fa0, fa1, rup
+    fsw fa4, 12(a0)
+    ret
+
+/* Lanes 3 and up set a reserved rounding mode. */
+k_reserved_frm:
+    csrr t0, mhartid
+    andi t0, t0, 31
+    li t1, 3
+    sltu t1, t0, t1
+    xori t1, t1, 1
+    slli t1, t1, 2
+    addi t1, t1, 1
+    fsrm t1
+    fadd.s fa0, fa0, fa0
+    ret
+
+k_mhartid:
+    csrr t0, mhartid
+    lw t1, 4(a0)
+    slli t2, t0, 2
+    add t2, t2, a0
+    sw t0, 0(t2)
+    ret
+
+k_one_insn:
+    ebreak
