@@ -18,7 +18,7 @@ VERSION = "10.0"
 MESON = (1, 5)
 PATCHES = cache.ROOT / "qemu" / "patches"
 # Our folders and where they go in QEMU's tree.
-OURS = {"qemu/hw": "hw/gpgpu", "qemu/simt": "simt"}
+OURS = {"qemu/hw": "hw/gpgpu", "qemu/simt": "simt", "qemu/simt/include/simt": "include/simt"}
 BOARD = cache.ROOT / "qemu" / "devices.mak"
 # The better half of the tree, which this build does not look at.
 UNUSED = ["roms", "tests/data", "tests/lcitool"]
