@@ -201,17 +201,17 @@ static const Property gpgpu_properties[] = {
 static void describe_properties(ObjectClass *klass)
 {
     static const char *const texts[][2] = {
-        {"vram_size", "bytes of VRAM, a power of two up to 1G (64M)"},
-        {"num_cus", "compute units, a host thread each (4)"},
-        {"warps_per_cu", "warps per compute unit, as DEV_CAPS tells (4)"},
-        {"warp_size", "threads put into a warp (32)"},
-        {"engine", "auto, interp, jit or check (auto)"},
-        {"sync", "whether a dispatch returns after completion: on, off, auto: only under qtest (auto)"},
-        {"max_insns", "instruction budget of a thread, 0 for none (0)"},
-        {"timeout_ms", "wall-clock limit of a launch, 0 for none (0)"},
+        {"vram_size", "bytes of VRAM, a power of two up to 1G"},
+        {"num_cus", "compute units, a host thread each"},
+        {"warps_per_cu", "warps per compute unit, as DEV_CAPS tells"},
+        {"warp_size", "threads put into a warp"},
+        {"engine", "auto, interp, jit or check"},
+        {"sync", "whether a dispatch returns after completion: on, off, auto: only under qtest"},
+        {"max_insns", "instruction budget of a thread, 0 for none"},
+        {"timeout_ms", "wall-clock limit of a launch, 0 for none"},
         {"trace", "file to write one warp's instructions to"},
-        {"trace_block", "linear index of the traced block (0)"},
-        {"trace_warp", "warp of that block (0)"},
+        {"trace_block", "linear index of the traced block"},
+        {"trace_warp", "warp of that block"},
     };
 
     for (unsigned i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -239,10 +239,17 @@ static void gpgpu_class_init(ObjectClass *klass, void *data)
     set_bit(DEVICE_CATEGORY_DISPLAY, dc->categories);
 }
 
+/* A device for both kinds of bus says before realize that it has the larger configuration space. */
+static void gpgpu_instance_init(Object *obj)
+{
+    PCI_DEVICE(obj)->cap_present |= QEMU_PCI_CAP_EXPRESS;
+}
+
 static const TypeInfo gpgpu_type = {
     .name = TYPE_GPGPU,
     .parent = TYPE_PCI_DEVICE,
     .instance_size = sizeof(GPGPUState),
+    .instance_init = gpgpu_instance_init,
     .class_init = gpgpu_class_init,
     .interfaces = (InterfaceInfo[]){{INTERFACE_PCIE_DEVICE}, {INTERFACE_CONVENTIONAL_PCI_DEVICE}, {}},
 };
