@@ -5,5 +5,6 @@
 int main(void)
 {
     fixture_seed();
-    return divergence_suite() + sync_suite() + fault_suite() + device_suite();
+    return decode_suite() + cfg_suite() + path_suite() + fp_suite() + narrow_suite() + insn_suite() +
+           divergence_suite() + sync_suite() + fault_suite() + device_suite();
 }
