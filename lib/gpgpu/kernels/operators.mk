@@ -34,3 +34,6 @@ $(OPS).image.c: $(OPS).elf $(OPS).sm_61.ptx $(OPS).sm_70.ptx tools/embed-kernels
 	$(Q)$(PYTHON) tools/embed-kernels operators $< sm_61:5.0:$(OPS).sm_61.ptx sm_70:6.0:$(OPS).sm_70.ptx > $@
 
 -include $(OPS).d
+
+# The families of float operators: ops/, cpu/ and catalogue/ have a file each.
+float-srcs := activation.c channel.c conv.c pool.c row.c sgemm.c shape.c train.c
