@@ -69,8 +69,8 @@ double gpgpu_catalogue_tolerance(const struct catalogue_entry *entry, const uint
 
 /*
  * Run one case on the device and on the CPU with inputs from `seed`, compare. 0: equal within tolerance;
- * -EDOM: not, and `why` (len bytes) says where: "y[17]: expected 0.25, got 0.5, tolerance 1e-07"; other errors:
- * it did not run.
+ * -EDOM: not, and `why` (len bytes) says where: "y[17]: expected 0.25, got 0.5, tolerance 1e-07"; other
+ * errors: it did not run.
  */
 int gpgpu_catalogue_check(struct tensor_context *tc, const struct catalogue_entry *entry,
                           const struct catalogue_case *c, uint64_t seed, char *why, size_t len);
