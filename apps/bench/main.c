@@ -15,7 +15,7 @@
 
 static void report(const char *name, double value, const char *unit)
 {
-    printf("BENCH %s %.4g %s\n", name, value, unit);
+    printf("BENCH %s %.6g %s\n", name, value, unit);
 }
 
 enum direction { TO_DEVICE, FROM_DEVICE };
