@@ -15,6 +15,8 @@ qemu-command = $(QEMU_BIN) -M $(MACHINE) -m $(MEM) -smp $(SMP) -display none -se
 
 .PHONY: run debug run-command
 ifdef CONFIG_PLATFORM_LINUX
+$(call one-of,GPU,sim null)
+
 run: $(image) ## run the app: APP=lenet; MACHINE=virt,aia=aplic-imsic SMP=1 DEVICES='-device gpgpu' APPEND='...'
 	$(Q)$(if $(GPU),WEFT_GPU=$(GPU)) $(image) $(APPEND)
 
