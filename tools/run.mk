@@ -10,8 +10,11 @@ DEVICES ?= -device gpgpu
 APPEND ?=
 QEMU_ARGS ?=
 
+# One word for the shell, whatever quotes it holds.
+quoted = '$(subst ','\'',$(1))'
+
 qemu-command = $(QEMU_BIN) -M $(MACHINE) -m $(MEM) -smp $(SMP) -display none -serial mon:stdio -no-reboot \
-	-bios $(OPENSBI) -kernel $(image) $(if $(APPEND),-append '$(APPEND)') $(DEVICES) $(QEMU_ARGS)
+	-bios $(OPENSBI) -kernel $(image) $(if $(APPEND),-append $(call quoted,$(APPEND))) $(DEVICES) $(QEMU_ARGS)
 
 .PHONY: run debug run-command
 ifdef CONFIG_PLATFORM_LINUX
@@ -31,7 +34,7 @@ run: $(image) $(QEMU_BIN) | build/.setup/guest
 	$(Q)$(qemu-command)
 
 run-command: $(image) $(QEMU_BIN) | build/.setup/guest
-	@echo "$(qemu-command)"
+	@printf '%s\n' $(call quoted,$(qemu-command))
 
 debug: $(image) $(QEMU_BIN) | build/.setup/guest ## run the app halted, waiting for gdb on port 1234
 	@echo "gdb-multiarch $(image) -ex 'target remote :1234'"

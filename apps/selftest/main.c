@@ -2,9 +2,9 @@
 #include "core/test.h"
 #include "selftest.h"
 
-int main(void)
+int main(int argc, char **argv)
 {
-    test_runtime();
+    test_runtime(argc, argv);
     test_paging();
     test_memory();
     test_interrupts();

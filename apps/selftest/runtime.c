@@ -65,10 +65,22 @@ static void test_command_line(void)
         check(strcmp(value, "1234567") == 0, "a long value is cut: \"%s\"", value);
 }
 
-void test_runtime(void)
+// With app.args="one 'two words'" in the command line.
+static void test_arguments(int argc, char **argv)
+{
+    char value[2];
+    check(argc >= 1 && argv[0] && !argv[argc], "the arguments end with NULL");
+    if (!machine_bootarg("app.args", value, sizeof(value)))
+        return;
+    check(argc == 3 && strcmp(argv[1], "one") == 0 && strcmp(argv[2], "two words") == 0,
+          "main() gets the words of app.args: %d", argc - 1);
+}
+
+void test_runtime(int argc, char **argv)
 {
     test_libc();
     test_symbols();
     test_time();
     test_command_line();
+    test_arguments(argc, argv);
 }

@@ -6,6 +6,6 @@
 void test_paging(void);
 void test_memory(void);
 void test_interrupts(void);
-void test_runtime(void);
+void test_runtime(int argc, char **argv);
 
 #endif

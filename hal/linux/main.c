@@ -35,6 +35,9 @@ __attribute__((constructor)) static void hal_start(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     time_now_ns(); /* starts the clock */
     log_set_output(&output);
+    char level[8];
+    if (machine_bootarg("loglevel", level, sizeof(level)))
+        log_set_level(level);
     init_run_all();
     atexit(init_exit_all);
 }

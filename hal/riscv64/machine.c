@@ -3,8 +3,7 @@
 #define LOG_MODULE "machine"
 #include "boot.h"
 
-#include <string.h>
-
+#include "core/cmdline.h"
 #include "core/log.h"
 #include "core/math.h"
 #include "hal/machine.h"
@@ -76,20 +75,5 @@ void machine_for_each_ram(void (*fn)(uint64_t start, uint64_t end))
 
 bool machine_bootarg(const char *key, char *out, size_t size)
 {
-    size_t length = strlen(key);
-    const char *at = the_machine.bootargs;
-    while (*at) {
-        at += strspn(at, " ");
-        size_t word = strcspn(at, " ");
-        if (word > length && at[length] == '=' && strncmp(at, key, length) == 0) {
-            size_t n = word - length - 1;
-            if (n >= size)
-                n = size - 1;
-            memcpy(out, at + length + 1, n);
-            out[n] = '\0';
-            return true;
-        }
-        at += word;
-    }
-    return false;
+    return cmdline_value(the_machine.bootargs, key, out, size) >= 0;
 }

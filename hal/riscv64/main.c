@@ -4,6 +4,9 @@
 #include "boot.h"
 #include "csr.h"
 
+#include <stdlib.h>
+
+#include "core/cmdline.h"
 #include "core/init.h"
 #include "core/log.h"
 #include "hal/console.h"
@@ -12,9 +15,25 @@
 #include "hal/shutdown.h"
 #include "hal/time.h"
 
-int main(void);
+int main(int argc, char **argv);
 
 static const struct log_output log_output = {.write = console_write, .now_ns = time_now_ns};
+
+#define ARGS_MAX 32
+
+// main() of an app gets the words of app.args="…" in the kernel command line.
+static int call_main(void)
+{
+    static char line[sizeof(machine()->bootargs)];
+    static char *argv[ARGS_MAX + 2] = {"weft"};
+    int count = machine_bootarg("app.args", line, sizeof(line)) ? cmdline_split(line, argv + 1, ARGS_MAX) : 0;
+    if (count < 0) {
+        log_error("app.args: more than %d words", ARGS_MAX);
+        return EXIT_FAILURE;
+    }
+    argv[count + 1] = NULL;
+    return main(count + 1, argv);
+}
 
 // Until the device tree is read, the console and the power switch are where Kconfig says.
 static void early_init(unsigned long hart, const void *fdt)
@@ -25,6 +44,9 @@ static void early_init(unsigned long hart, const void *fdt)
     machine_init(fdt, hart);
     console_early_init(machine()->uart.base, machine()->uart.reg_shift);
     shutdown_early_init(machine()->test_device);
+    char level[8];
+    if (machine_bootarg("loglevel", level, sizeof(level)))
+        log_set_level(level);
 }
 
 static void memory_and_paging_init(void)
@@ -48,7 +70,7 @@ void hal_main(unsigned long hart, const void *fdt)
     csr_set(CSR_SSTATUS, SSTATUS_SIE);
     init_run_all(); // what failed is logged there
     log_info("main() after %lu us", time_now_ns() / 1000);
-    int code = main();
+    int code = call_main();
     init_exit_all();
     shutdown(code);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#define LOG_MODULE "log"
 #include "core/log.h"
 #include "core/util.h"
 #include <stdarg.h>
@@ -16,6 +17,25 @@ static const struct log_output *out = &standard_output;
 void log_set_output(const struct log_output *output)
 {
     out = output ? output : &standard_output;
+}
+
+static int shown_level = CONFIG_LOG_LEVEL;
+
+bool log_shows(int level)
+{
+    return level <= CONFIG_LOG_MAX && level <= shown_level;
+}
+
+void log_set_level(const char *name)
+{
+    static const char *const names[] = {"none", "error", "warn", "info", "debug"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (strcmp(name, names[i]) == 0) {
+            shown_level = (int)i;
+            return;
+        }
+    log_warn("no log level \"%s\": choose one of none, error, warn, info, debug", name);
 }
 
 /* Length of the text that snprintf() left in a buffer of `size`, given what it returned. */
@@ -45,6 +65,8 @@ void log_write(int level, const char *module, const char *format, ...)
     va_list args;
     int wanted;
 
+    if (!log_shows(level))
+        return;
     va_start(args, format);
     wanted = vsnprintf(line + length, room, format, args);
     va_end(args);

@@ -28,9 +28,11 @@ CRASHES = {
 
 @machine
 def test_selftest(machine):
-    result = boot("selftest", MACHINE=machine, APPEND="selftest=12345678")
+    result = boot("selftest", MACHINE=machine, APPEND="selftest=12345678 app.args=\"one 'two words'\" loglevel=debug")
     assert result.failure is None, result.output
     assert 'a long value is cut: "1234567"' in result.output
+    assert "main() gets the words of app.args: 2" in result.output
+    assert "irq: " in result.output  # a line of the level debug
 
 
 @pytest.mark.parametrize("size", ["32M", "3G"])

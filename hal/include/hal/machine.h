@@ -73,9 +73,9 @@ struct machine_imsic {
 };
 
 struct machine {
-    char model[64];     // e.g. "riscv-virtio,qemu"
-    char bootargs[256]; // the kernel command line, "" if none
-    unsigned nharts;    // usable harts
+    char model[64];      // e.g. "riscv-virtio,qemu"
+    char bootargs[1024]; // the kernel command line, "" if none
+    unsigned nharts;     // usable harts
     unsigned long boot_hart;
     uint64_t timebase_hz;
     unsigned nram;
@@ -99,8 +99,8 @@ const struct machine *machine(void);
 // property).
 int machine_from_fdt(struct machine *m, const void *fdt, unsigned long boot_hart);
 
-// Value of `key=value` in the kernel command line, copied into `out` (size bytes, always terminated) up to
-// the next blank. Returns true when the key is there. For test applications and debugging switches.
+// Value of `key=value` in the kernel command line (core/cmdline.h), copied into `out` (size bytes, always
+// terminated). Returns true when the key is there. In a process: of the process's arguments.
 bool machine_bootarg(const char *key, char *out, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/bitmap.h"
+#include "core/cmdline.h"
 #include "core/errno.h"
 #include "core/format.h"
 #include "core/init.h"
@@ -245,13 +246,32 @@ static void log_lines_have_time_module_and_mark(void **state)
     log_set_output(&timed);
     log_info("answer %d", 42);
     log_error("bad");
-    log_debug("not compiled in");
+    log_debug("not shown");
     log_set_output(&untimed);
     log_warn("odd");
     log_set_output(NULL);
     assert_string_equal(lines, "[ 12.003004] weft: answer 42\n"
                                "[ 12.003004] weft: error: bad\n"
                                "weft: warning: odd\n");
+}
+
+static void the_level_is_chosen_by_name(void **state)
+{
+    static const struct log_output output = {.write = keep};
+
+    (void)state;
+    lines[0] = '\0';
+    log_set_output(&output);
+    log_set_level("debug");
+    log_debug("shown now");
+    log_set_level("loud");
+    log_set_level("error");
+    log_warn("not shown");
+    log_set_level("info");
+    log_set_output(NULL);
+    assert_string_equal(
+        lines, "weft: shown now\n"
+               "log: warning: no log level \"loud\": choose one of none, error, warn, info, debug\n");
 }
 
 static void long_lines_are_cut(void **state)
@@ -275,6 +295,58 @@ static void long_lines_are_cut(void **state)
             assert_int_equal(strlen(lines), strlen("weft: ") + length + 1);
     }
     log_set_output(NULL);
+}
+
+/* --- command line --- */
+
+static void values_of_the_command_line(void **state)
+{
+    const char *line = "  a=1 ab=2\tquiet b= c=\"x 'y z'\" d='q\"q'e f=\"open end a=9 ";
+    char value[8];
+
+    (void)state;
+    assert_int_equal(cmdline_value(line, "a", value, sizeof(value)), 1);
+    assert_string_equal(value, "1");
+    assert_int_equal(cmdline_value(line, "ab", value, sizeof(value)), 1);
+    assert_string_equal(value, "2");
+    assert_int_equal(cmdline_value(line, "b", value, sizeof(value)), 0);
+    assert_string_equal(value, "");
+    assert_int_equal(cmdline_value(line, "c", value, sizeof(value)), 7);
+    assert_string_equal(value, "x 'y z'");
+    assert_int_equal(cmdline_value(line, "d", value, sizeof(value)), 4);
+    assert_string_equal(value, "q\"qe");
+    assert_int_equal(cmdline_value(line, "f", value, sizeof(value)), 13);
+    assert_string_equal(value, "open en"); /* cut */
+    assert_int_equal(cmdline_value(line, "quiet", value, sizeof(value)), -ENOENT);
+    assert_int_equal(cmdline_value(line, "g", value, sizeof(value)), -ENOENT);
+    assert_int_equal(cmdline_value("", "a", value, sizeof(value)), -ENOENT);
+}
+
+static void words_of_the_command_line(void **state)
+{
+    char line[] = " one 'two words'  \"\" t\"hr\"ee ";
+    char *words[4];
+
+    (void)state;
+    assert_int_equal(cmdline_split(line, words, 4), 4);
+    assert_string_equal(words[0], "one");
+    assert_string_equal(words[1], "two words");
+    assert_string_equal(words[2], "");
+    assert_string_equal(words[3], "three");
+    strcpy(line, "a b c");
+    assert_int_equal(cmdline_split(line, words, 2), -E2BIG);
+    strcpy(line, "  ");
+    assert_int_equal(cmdline_split(line, words, 2), 0);
+}
+
+static void lists_of_names(void **state)
+{
+    (void)state;
+    assert_true(cmdline_list_has("edu", "edu"));
+    assert_true(cmdline_list_has("virtio_blk,edu,x", "edu"));
+    assert_true(cmdline_list_has("virtio_blk,edu", "edu"));
+    assert_false(cmdline_list_has("education,ed", "edu"));
+    assert_false(cmdline_list_has("", "edu"));
 }
 
 /* --- init --- */
@@ -366,6 +438,10 @@ int main(void)
         cmocka_unit_test(sizes_are_exact),
         cmocka_unit_test(errors_have_names),
         cmocka_unit_test(log_lines_have_time_module_and_mark),
+        cmocka_unit_test(the_level_is_chosen_by_name),
+        cmocka_unit_test(values_of_the_command_line),
+        cmocka_unit_test(words_of_the_command_line),
+        cmocka_unit_test(lists_of_names),
         cmocka_unit_test(long_lines_are_cut),
         cmocka_unit_test(init_runs_by_level_and_name),
         cmocka_unit_test(verdicts_are_printed_and_counted),

@@ -5,11 +5,13 @@
  *     #define LOG_MODULE "bus"
  *     #include "core/log.h"
  *
- * Lines above CONFIG_LOG_LEVEL are compiled out (their arguments are still type-checked).
+ * Lines up to CONFIG_LOG_LEVEL are shown, or up to what log_set_level() says later. Lines above
+ * CONFIG_LOG_MAX are compiled out (their arguments are still type-checked).
  */
 #ifndef CORE_LOG_H
 #define CORE_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +23,9 @@
 
 #ifndef CONFIG_LOG_LEVEL
 #define CONFIG_LOG_LEVEL LOG_LEVEL_INFO
+#endif
+#ifndef CONFIG_LOG_MAX
+#define CONFIG_LOG_MAX LOG_LEVEL_DEBUG
 #endif
 #ifndef LOG_MODULE
 #define LOG_MODULE "weft"
@@ -38,12 +43,21 @@ struct log_output {
 /* `output` must stay valid while it is set; NULL restores the default. */
 void log_set_output(const struct log_output *output);
 
-/* Writes one line; `format` has no newline. Call it through the macros below. */
+/*
+ * Shows lines up to the level of that name from now on: "none", "error", "warn", "info", "debug". Any other
+ * name changes nothing and is told in a warning: it comes from the kernel command line (loglevel=debug).
+ */
+void log_set_level(const char *name);
+
+/* Is that level shown? For what takes work to find out. */
+bool log_shows(int level);
+
+/* Writes one line if its level is shown; `format` has no newline. Call it through the macros below. */
 void log_write(int level, const char *module, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #define LOG_AT(level, ...)                                                                                   \
     do {                                                                                                     \
-        if ((level) <= CONFIG_LOG_LEVEL)                                                                     \
+        if ((level) <= CONFIG_LOG_MAX)                                                                       \
             log_write(level, LOG_MODULE, __VA_ARGS__);                                                       \
     } while (0)
 
