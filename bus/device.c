@@ -3,6 +3,7 @@
 #include "bus/device.h"
 #include "bus/driver.h"
 #include "core/errno.h"
+#include "core/init.h"
 #include "core/log.h"
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +23,11 @@ const char *device_class_name(enum device_class class)
 
 struct device *device_next(const struct device *previous)
 {
-    struct list_node *next = previous ? previous->node.next : devices.next;
+    struct list_node *next;
 
+    if (!previous)
+        init_run_pending(); /* the buses and drivers, if nobody has looked for a device before */
+    next = previous ? previous->node.next : devices.next;
     return next == &devices ? NULL : list_entry(next, struct device, node);
 }
 

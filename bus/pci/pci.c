@@ -11,8 +11,11 @@ static struct pci_root root = {.devices = LIST_INIT(root.devices)};
 
 struct pci_device *pci_next(const struct pci_device *previous)
 {
-    struct list_node *next = previous ? previous->node.next : root.devices.next;
+    struct list_node *next;
 
+    if (!previous)
+        init_run_pending(); /* as device_next() does */
+    next = previous ? previous->node.next : root.devices.next;
     return next == &root.devices ? NULL : list_entry(next, struct pci_device, node);
 }
 

@@ -68,7 +68,7 @@ void hal_main(unsigned long hart, const void *fdt)
     memory_and_paging_init();
     time_init();
     csr_set(CSR_SSTATUS, SSTATUS_SIE);
-    init_run_all(); // what failed is logged there
+    init_run_below(INIT_BUS); // what fails is logged there
     log_info("main() after %lu us", time_now_ns() / 1000);
     int code = call_main();
     init_exit_all();

@@ -4,6 +4,7 @@
 #include "core/errno.h"
 #include "core/log.h"
 #include "core/util.h"
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,6 +12,9 @@
 /* Exit functions of what has started, in the order of starting. */
 static void (*exits[32])(void);
 static size_t nexits;
+
+/* The first entry that init_run_below() left for init_run_pending(). */
+static const struct init *pending;
 
 static bool before(const struct init *a, const struct init *b)
 {
@@ -49,17 +53,36 @@ static int run(const struct init *init)
     return error;
 }
 
-int init_run_all(void)
+/* Runs `first` and the entries after it that are below `level`; the first one that is not is pending then. */
+static int run_from(const struct init *first, int level)
 {
     int first_error = 0;
+    const struct init *init = first;
 
-    for (const struct init *init = next(NULL); init; init = next(init)) {
+    pending = NULL;
+    for (; init && init->level < level; init = next(init)) {
         int error = run(init);
 
         if (error && !first_error)
             first_error = error;
     }
+    pending = init;
     return first_error;
+}
+
+int init_run_below(int level)
+{
+    return run_from(next(NULL), level);
+}
+
+int init_run_pending(void)
+{
+    return pending ? run_from(pending, INT_MAX) : 0;
+}
+
+int init_run_all(void)
+{
+    return init_run_below(INT_MAX);
 }
 
 void init_exit_all(void)

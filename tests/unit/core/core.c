@@ -395,6 +395,26 @@ static void init_runs_by_level_and_name(void **state)
     assert_string_equal(trace, "");
 }
 
+static void init_runs_in_two_halves(void **state)
+{
+    static const struct log_output output = {.write = keep};
+
+    (void)state;
+    log_set_output(&output);
+    trace[0] = '\0';
+    assert_int_equal(init_run_pending(), 0);
+    assert_string_equal(trace, "");
+    assert_int_equal(init_run_below(INIT_BUS), 0);
+    assert_string_equal(trace, "early ");
+    assert_int_equal(init_run_pending(), -EIO);
+    assert_string_equal(trace, "early alpha zeta broken late ");
+    assert_int_equal(init_run_pending(), 0);
+    log_set_output(NULL);
+    trace[0] = '\0';
+    init_exit_all();
+    assert_string_equal(trace, "~late ~zeta ~alpha ");
+}
+
 /* --- verdict lines --- */
 
 static void verdicts_are_printed_and_counted(void **state)
@@ -444,6 +464,7 @@ int main(void)
         cmocka_unit_test(lists_of_names),
         cmocka_unit_test(long_lines_are_cut),
         cmocka_unit_test(init_runs_by_level_and_name),
+        cmocka_unit_test(init_runs_in_two_halves),
         cmocka_unit_test(verdicts_are_printed_and_counted),
     };
 

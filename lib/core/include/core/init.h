@@ -6,8 +6,10 @@
  *     static void pci_exit(void) { … }
  *     INIT(INIT_BUS, pci_init, pci_exit);
  *
- * Before main() the hal runs all of them by (level, name); after main() it runs the exit functions in
- * reverse. A level is a number: INIT_DRIVER + 1 comes after INIT_DRIVER and before INIT_LATE.
+ * They run by (level, name); after main() their exit functions run in reverse. A level is a number:
+ * INIT_DRIVER
+ * + 1 comes after INIT_DRIVER and before INIT_LATE. The kernel runs the levels below INIT_BUS before main()
+ * and the others when a device is looked for: a program without devices does not wait for a scan of the bus.
  */
 #ifndef CORE_INIT_H
 #define CORE_INIT_H
@@ -43,6 +45,13 @@ SECTION_TABLE(weft_inits, struct init);
  * app may not need what is broken); the first error is returned, 0 when all went well.
  */
 int init_run_all(void);
+
+/* The same in two halves: the levels below `level` now, the others when init_run_pending() is called first.
+ */
+int init_run_below(int level);
+
+/* Runs what init_run_below() left, once. Nothing is pending while it runs, and without init_run_below(). */
+int init_run_pending(void);
 
 /* Runs the exit function of every entry whose start function succeeded, in the reverse order. */
 void init_exit_all(void);
