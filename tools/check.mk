@@ -7,8 +7,8 @@ CLANG_FORMAT ?= clang-format-19
 CPPCHECK := cppcheck -q -j2 --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
 	--suppressions-list=tools/check/cppcheck.txt
 
-.PHONY: check format check-format check-sources check-kconfig check-cppcheck
-check: check-format check-sources check-kconfig check-cppcheck ## formatting, layers, licences, Kconfig, cppcheck
+.PHONY: check format check-format check-sources check-docs check-kconfig check-cppcheck docs
+check: check-format check-sources check-docs check-kconfig check-cppcheck ## formatting, layers, licences, Kconfig, cppcheck
 	@echo "check: all passed"
 
 format: | build/.setup/check ## rewrite the C files in the project's format
@@ -22,6 +22,13 @@ check-sources:
 	$(call say,CHECK,layers and licences)
 	$(Q)$(PYTHON) tools/check/layers
 	$(Q)$(PYTHON) tools/check/spdx
+
+check-docs:
+	$(call say,CHECK,documents made from sources)
+	$(Q)$(PYTHON) tools/device-doc --check
+
+docs: ## make the documents' tables anew from the sources
+	$(Q)$(PYTHON) tools/device-doc --write
 
 check-kconfig: | build/.setup/base
 	$(call say,CHECK,Kconfig)
