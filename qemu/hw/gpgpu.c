@@ -117,7 +117,7 @@ static bool init_bars(GPGPUState *s, Error **errp)
     return true;
 }
 
-/* MSI-X is left out where the machine cannot deliver messages (virt without an IMSIC). */
+/* MSI-X is left out on a machine whose interrupt controllers cannot take messages. */
 static bool init_msix(GPGPUState *s, Error **errp)
 {
     Error *local = NULL;
