@@ -231,11 +231,11 @@ int simt_cfg_order(const struct simt_graph *g, uint32_t entry, uint32_t *order)
 {
     size_t n = g->n;
     uint32_t *pool = malloc((2 * n + 1) * sizeof(uint32_t));
-    struct order_work k = {.g = g, .order = order, .cursor = pool, .stack = pool + n, .next = g->n};
 
     if (!pool) {
         return -ENOMEM;
     }
+    struct order_work k = {.g = g, .order = order, .cursor = pool, .stack = pool + n, .next = g->n};
     memset(k.cursor, 0xff, n * sizeof(uint32_t));
     order_from(&k, entry);
     for (uint32_t i = 0; i < g->n; i++) {
