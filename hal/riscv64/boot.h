@@ -25,12 +25,13 @@ void machine_for_each_ram(void (*fn)(uint64_t start, uint64_t end));
 void memory_init(void);
 void paging_init(void);   // builds the tables
 void paging_enable(void); // and switches to them
-void time_init(void);
 
-// Devices that are needed before paging is on, and in a panic at any time: the early call uses them at their
-// physical address, the later one maps them (before paging is switched on).
+// Devices that are needed before paging is on, and in a panic at any time. They are used where Kconfig says
+// until
+// ..._early_init() knows better, at their physical address until ..._map(), which is called before paging is
+// switched on.
 struct mmio mmio_physical(phys_addr_t phys, size_t size);
-void console_early_init(phys_addr_t uart, unsigned reg_shift);
+void console_early_init(const struct machine_uart *uart);
 void console_map(void);
 void shutdown_early_init(phys_addr_t test_device);
 void shutdown_map(void);

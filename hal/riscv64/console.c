@@ -18,7 +18,9 @@
 #define LSR_THR_EMPTY        0x20
 #define FIFO_BYTES           16
 
-static struct mmio uart;
+static struct mmio uart = {.base = (volatile uint8_t *)CONFIG_FALLBACK_UART_BASE,
+                           .phys = {CONFIG_FALLBACK_UART_BASE},
+                           .size = CONFIG_FALLBACK_UART_SIZE};
 static unsigned reg_shift;
 static unsigned fifo_room; // bytes that fit for certain
 
@@ -33,10 +35,10 @@ static void write(unsigned reg, uint8_t value)
 }
 
 // The firmware has set the speed and the frame.
-void console_early_init(phys_addr_t base, unsigned shift)
+void console_early_init(const struct machine_uart *m)
 {
-    uart = mmio_physical(base, (LSR + 1ul) << shift);
-    reg_shift = shift;
+    uart = mmio_physical(m->base, m->size);
+    reg_shift = m->reg_shift;
     fifo_room = 0;
     write(IER, 0);
     write(FCR, FCR_ENABLE_AND_CLEAR);
@@ -65,8 +67,6 @@ static void put(char c)
 
 void console_write(const char *data, size_t len)
 {
-    if (!uart.base)
-        return;
     for (size_t i = 0; i < len; i++)
         put(data[i]);
 }

@@ -10,7 +10,8 @@
 #include "core/log.h"
 #include "core/util.h"
 
-#define MAX_DEPTH 16
+#define MAX_DEPTH      16
+#define UART_REGISTERS 8 // of a 16550
 
 static const char *const names[DT_NAMES] = {
     [DT_COMPATIBLE] = "compatible",
@@ -38,15 +39,19 @@ static const char *const names[DT_NAMES] = {
     [DT_INTERRUPT_MAP_MASK] = "interrupt-map-mask",
 };
 
+// The walk has found the property whole: nothing of it lies outside of the tree.
+static const struct fdt_property *property_at(const void *fdt, int offset)
+{
+    return fdt_offset_ptr(fdt, offset, sizeof(struct fdt_property));
+}
+
 struct dt_cells dt_property(const struct dt_node *node, enum dt_name name)
 {
-    int bytes = 0;
-    const void *data = NULL;
-    if (node->property[name])
-        data = fdt_getprop_by_offset(node->fdt, node->property[name], NULL, &bytes);
-    if (!data || bytes < 0)
+    if (!node->property[name])
         return (struct dt_cells){0};
-    return (struct dt_cells){data, (unsigned)bytes, (unsigned)bytes / sizeof(fdt32_t)};
+    const struct fdt_property *property = property_at(node->fdt, node->property[name]);
+    uint32_t bytes = fdt32_ld(&property->len);
+    return (struct dt_cells){property->data, bytes, bytes / sizeof(fdt32_t)};
 }
 
 uint32_t dt_cell(struct dt_cells cells, unsigned i)
@@ -136,9 +141,10 @@ static void read_uart(struct machine *m, const struct dt_node *node, const struc
 {
     (void)devices;
     struct machine_range reg;
+    uint32_t shift = dt_u32(node, DT_REG_SHIFT, 0);
     if (m->uart.present)
         return;
-    if (!dt_reg(node, 0, &reg)) {
+    if (!dt_reg(node, 0, &reg) || shift > 8 || reg.size < (uint64_t)UART_REGISTERS << shift) {
         log_error("serial: no usable reg");
         return;
     }
@@ -146,7 +152,7 @@ static void read_uart(struct machine *m, const struct dt_node *node, const struc
                                     .base = reg.base,
                                     .size = reg.size,
                                     .irq = dt_u32(node, DT_INTERRUPTS, 0),
-                                    .reg_shift = dt_u32(node, DT_REG_SHIFT, 0)};
+                                    .reg_shift = shift};
 }
 
 static void read_test_device(struct machine *m, const struct dt_node *node, const struct dt_devices *devices)
@@ -188,17 +194,18 @@ static int read_reserved(struct machine *m, const struct dt_node *node)
     return 0;
 }
 
+// The list ends with an entry of size 0.
 static int read_memory_reservations(struct machine *m, const void *fdt)
 {
-    int n = fdt_num_mem_rsv(fdt);
-    for (int i = 0; i < n; i++) {
-        uint64_t base, size;
-        if (fdt_get_mem_rsv(fdt, i, &base, &size) < 0)
-            return -EINVAL;
-        if (size && add_reserved(m, (struct machine_range){phys_addr(base), size}) < 0)
+    uint64_t base, size;
+    for (int i = 0; fdt_get_mem_rsv(fdt, i, &base, &size) == 0; i++) {
+        if (size == 0)
+            return 0;
+        if (add_reserved(m, (struct machine_range){phys_addr(base), size}) < 0)
             return -EINVAL;
     }
-    return 0;
+    log_error("the memory reservation block has no end");
+    return -EINVAL;
 }
 
 static const struct reader {
@@ -276,12 +283,13 @@ static int read_node(struct walk *w)
 
 static void note_property(struct dt_node *node, int offset)
 {
-    const char *name = NULL;
-    if (!fdt_getprop_by_offset(node->fdt, offset, &name, NULL))
-        return;
-    for (unsigned i = 0; i < DT_NAMES; i++)
-        if (strcmp(name, names[i]) == 0)
+    const char *name = fdt_string(node->fdt, (int)fdt32_ld(&property_at(node->fdt, offset)->nameoff));
+    for (unsigned i = 0; name && i < DT_NAMES; i++) {
+        if (strcmp(name, names[i]) == 0) {
             node->property[i] = offset;
+            return;
+        }
+    }
 }
 
 // A cell count that a bus node sets for its children.

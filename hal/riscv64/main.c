@@ -35,14 +35,11 @@ static int call_main(void)
     return main(count + 1, argv);
 }
 
-// Until the device tree is read, the console and the power switch are where Kconfig says.
 static void early_init(unsigned long hart, const void *fdt)
 {
-    console_early_init(phys_addr(CONFIG_FALLBACK_UART_BASE), 0);
-    shutdown_early_init(phys_addr(CONFIG_FALLBACK_TEST_DEVICE_BASE));
     log_set_output(&log_output);
     machine_init(fdt, hart);
-    console_early_init(machine()->uart.base, machine()->uart.reg_shift);
+    console_early_init(&machine()->uart);
     shutdown_early_init(machine()->test_device);
     char level[8];
     if (machine_bootarg("loglevel", level, sizeof(level)))
@@ -66,7 +63,6 @@ void hal_main(unsigned long hart, const void *fdt)
 {
     early_init(hart, fdt);
     memory_and_paging_init();
-    time_init();
     csr_set(CSR_SSTATUS, SSTATUS_SIE);
     init_run_below(INIT_BUS); // what fails is logged there
     log_info("main() after %lu us", time_now_ns() / 1000);

@@ -15,7 +15,9 @@
 
 #define SECOND_PATH_TICKS 20000000 // 2 s of the virt machine's timebase
 
-static struct mmio test_device;
+static struct mmio test_device = {.base = (volatile uint8_t *)CONFIG_FALLBACK_TEST_DEVICE_BASE,
+                                  .phys = {CONFIG_FALLBACK_TEST_DEVICE_BASE},
+                                  .size = sizeof(uint32_t)};
 
 void shutdown_early_init(phys_addr_t base)
 {

@@ -24,15 +24,22 @@ static uint64_t ns_to_ticks(uint64_t ns, uint64_t hz)
     return ns / NS_PER_S * hz + (ns % NS_PER_S * hz + NS_PER_S - 1) / NS_PER_S;
 }
 
-void time_init(void)
+// The timer interrupt is enabled only while somebody waits for it: the firmware is asked for no time it does
+// not have to keep.
+static void timer_start(uint64_t time)
 {
-    sbi_set_timer(UINT64_MAX);
+    sbi_set_timer(time);
     csr_set(CSR_SIE, SIE_STIE);
+}
+
+static void timer_stop(void)
+{
+    csr_clear(CSR_SIE, SIE_STIE);
 }
 
 void time_interrupt(void)
 {
-    sbi_set_timer(UINT64_MAX);
+    timer_stop();
 }
 
 uint64_t time_now_ns(void)
@@ -63,11 +70,12 @@ int wait_until(bool (*done)(void *), void *arg, uint64_t deadline)
     unsigned long flags = cpu_irq_save();
     bool is_done = done(arg);
     if (!is_done)
-        sbi_set_timer(boot_time + ns_to_ticks(deadline, machine()->timebase_hz));
+        timer_start(boot_time + ns_to_ticks(deadline, machine()->timebase_hz));
     while (!is_done && !deadline_passed(deadline)) {
         cpu_wait();
         is_done = done(arg);
     }
+    timer_stop();
     cpu_irq_restore(flags);
     return is_done ? 0 : -ETIMEDOUT;
 }
