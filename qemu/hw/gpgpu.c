@@ -9,6 +9,7 @@
 #include "hw/pci/pcie.h"
 #include "hw/qdev-properties.h"
 #include "hw/qdev-properties-system.h"
+#include "migration/vmstate.h"
 #include "trace.h"
 
 const char *gpgpu_name(const GPGPUState *s)
@@ -138,19 +139,38 @@ static bool init_msix(GPGPUState *s, Error **errp)
     return true;
 }
 
+/* Give back what init_bars() and later steps took, as far as they came. */
+static void release(GPGPUState *s)
+{
+    gpgpu_launch_exit(s);
+    gpgpu_dma_exit(s);
+    vmstate_unregister_ram(&s->vram, DEVICE(s));
+}
+
+static bool init_capabilities(GPGPUState *s, Error **errp)
+{
+    pci_config_set_interrupt_pin(s->pdev.config, 1);
+    if (!init_msix(s, errp)) {
+        return false;
+    }
+    if (pci_bus_is_express(pci_get_bus(&s->pdev)) && pcie_endpoint_cap_init(&s->pdev, 0) < 0) {
+        msix_uninit(&s->pdev, &s->ctrl, &s->ctrl);
+        error_setg(errp, "no room for the PCI Express capability");
+        return false;
+    }
+    return true;
+}
+
 static void gpgpu_realize(PCIDevice *pdev, Error **errp)
 {
     GPGPUState *s = GPGPU(pdev);
 
-    if (!check_properties(s, errp) || !init_bars(s, errp) || !gpgpu_launch_init(s, errp)) {
+    if (!check_properties(s, errp) || !init_bars(s, errp)) {
         return;
     }
     gpgpu_dma_init(s);
-    pci_config_set_interrupt_pin(pdev->config, 1);
-    if (!init_msix(s, errp) ||
-        (pci_bus_is_express(pci_get_bus(pdev)) && pcie_endpoint_cap_init(pdev, 0) < 0)) {
-        gpgpu_dma_exit(s);
-        gpgpu_launch_exit(s);
+    if (!gpgpu_launch_init(s, errp) || !init_capabilities(s, errp)) {
+        release(s);
         return;
     }
     s->vm_change = qdev_add_vm_change_state_handler(DEVICE(s), vm_change, s);
@@ -163,9 +183,8 @@ static void gpgpu_exit(PCIDevice *pdev)
 
     qemu_del_vm_change_state_handler(s->vm_change);
     gpgpu_launch_cancel(s);
-    gpgpu_launch_exit(s);
-    gpgpu_dma_exit(s);
-    if (pci_is_express(pdev)) {
+    release(s);
+    if (pci_bus_is_express(pci_get_bus(pdev))) {
         pcie_cap_exit(pdev);
     }
     msix_uninit(pdev, &s->ctrl, &s->ctrl);

@@ -285,5 +285,7 @@ bool gpgpu_launch_init(GPGPUState *s, Error **errp)
 void gpgpu_launch_exit(GPGPUState *s)
 {
     simt_destroy(s->simt);
-    qemu_bh_delete(s->launch_bh);
+    if (s->launch_bh) {
+        qemu_bh_delete(s->launch_bh);
+    }
 }

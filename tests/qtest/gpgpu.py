@@ -44,8 +44,8 @@ MSIX_TABLE, MSIX_PBA = 0xFE000, 0xFF000
 class Gpgpu(pci.Function):
     """A gpgpu with its BARs assigned: control and doorbells at base, VRAM at base + 256 MiB unless vram is given."""
 
-    def __init__(self, machine, slot=1, base=qtest.PCI_WINDOW, vram=None):
-        super().__init__(machine, slot)
+    def __init__(self, machine, slot=1, base=qtest.PCI_WINDOW, vram=None, bus=0):
+        super().__init__(machine, slot, bus)
         self.ctrl, self.doorbell = base, base + 0x100000
         self.vram = vram or base + 0x10000000
         for index, address in ((0, self.ctrl), (2, self.vram), (4, self.doorbell)):

@@ -94,6 +94,8 @@ class Machine:
 
     def __exit__(self, kind, *_):
         if kind:
+            self.process.kill()
+            print(f"QEMU's messages:\n{self.process.stderr.read()}{self.log()}")
             self.kill()
             return
         self.qmp.send(json.dumps({"execute": "quit"}))
