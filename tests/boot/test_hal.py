@@ -68,3 +68,15 @@ def test_failed_check_is_a_failed_boot():
 def test_exit_code_is_what_main_returns():
     result = boot("crash", APPEND="case=nonsense")
     assert result.code == 2 and result.failure == "exit code 2"
+
+
+def test_tiny_says_nothing_but_hello():
+    result = boot("hello", CONFIG="tiny", DEVICES="")
+    assert result.failure is None, result.output
+    assert "] boot:" not in result.output
+
+
+def test_debug_checks_the_page_table_and_tells_everything():
+    result = boot("selftest", CONFIG="debug")
+    assert result.failure is None, result.output
+    assert "] irq: PLIC, " in result.output
