@@ -172,13 +172,14 @@ void gpgpu_write_dispatch(GPGPUState *s, uint32_t value)
     }
 }
 
-/* Stop the engine and forget how the launch ended. */
-static void stop(GPGPUState *s)
+/* Stop the engine. Returns whether that cut the launch short: it may have ended by itself just before. */
+static bool stop(GPGPUState *s)
 {
     simt_cancel(s->simt);
     simt_wait(s->simt);
     qemu_bh_cancel(s->launch_bh);
     gpgpu_vram_dirty(s, 0, s->vram_size);
+    return s->launch_faulted && s->launch_fault.cause == SIMT_CANCELLED;
 }
 
 void gpgpu_launch_cancel(GPGPUState *s)
@@ -212,11 +213,10 @@ void gpgpu_launch_vm_stop(GPGPUState *s, bool keep)
     if (keep) {
         wait_with_patience(s);
     }
-    if (keep && !simt_busy(s->simt)) {
-        finish(s);
-    } else {
-        stop(s);
+    if (stop(s)) {
         s->launch_state = LAUNCH_INTERRUPTED;
+    } else {
+        launch_done_bh(s);
     }
 }
 
