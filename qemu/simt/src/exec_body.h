@@ -12,6 +12,7 @@
 #include "soft.h"
 
 #ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed" /* divisions stay scalar */
 #define EACH(l) _Pragma("clang loop vectorize(assume_safety)") for (unsigned l = 0; l < SIMT_LANES; l++)
 #else
 #define EACH(l) _Pragma("GCC ivdep") for (unsigned l = 0; l < SIMT_LANES; l++)

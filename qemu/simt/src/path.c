@@ -10,10 +10,6 @@ static int first_bit(uint64_t bits)
     return __builtin_ctzll(bits);
 }
 
-#define EACH_PATH(t, i)                                                                                      \
-    for (uint64_t todo_##i = (t)->used; todo_##i != 0 && (i = first_bit(todo_##i), true);                    \
-         todo_##i &= todo_##i - 1)
-
 static int add(struct simt_tree *t, struct simt_path path)
 {
     int i = first_bit(~t->used);
@@ -35,8 +31,11 @@ static void discard(struct simt_tree *t, int i)
 /* Before a path's mask changes, its instruction count goes to its lanes. */
 static void flush(struct simt_tree *t, struct simt_path *p)
 {
+    if (p->retired == 0) {
+        return;
+    }
     for (unsigned l = 0; l < SIMT_LANES; l++) {
-        t->instret[l] += (p->mask >> l & 1) ? p->retired : 0;
+        t->instret[l] += p->retired & (0 - (uint64_t)(p->mask >> l & 1));
     }
     p->retired = 0;
 }
@@ -245,13 +244,6 @@ void simt_tree_wait(struct simt_tree *t, int p, uint32_t lanes, uint32_t pc)
 static bool same_place(const struct simt_path *a, const struct simt_path *b)
 {
     return b->state == SIMT_PATH_RUN && a->pc == b->pc && a->depth == b->depth && a->parent == b->parent;
-}
-
-bool simt_tree_beside(const struct simt_tree *t, int p, int other)
-{
-    const struct simt_path *a = &t->path[p], *b = &t->path[other];
-    return p != other && (t->used >> other & 1) && b->state == SIMT_PATH_RUN && a->parent == b->parent &&
-           a->depth == b->depth && a->stamp > 0 && b->stamp > 0;
 }
 
 void simt_tree_merge(struct simt_tree *t, int p)

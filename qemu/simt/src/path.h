@@ -51,9 +51,19 @@ void simt_tree_init(struct simt_tree *t, uint32_t pc, uint32_t mask);
 /* The runnable path that is to go on, -1 when there is none. */
 int simt_tree_pick(const struct simt_tree *t);
 
-/* Another path next to p: runnable, with the same join and depth, and neither has used up a turn yet. Of
- * these the scheduler may choose freely. */
-bool simt_tree_beside(const struct simt_tree *t, int p, int other);
+/* Path other is next to p: runnable, with the same join and depth, and neither has used up a turn yet. Of
+ * such paths the scheduler may choose freely. */
+static inline bool simt_tree_beside(const struct simt_tree *t, int p, int other)
+{
+    const struct simt_path *a = &t->path[p], *b = &t->path[other];
+    return p != other && b->state == SIMT_PATH_RUN && a->parent == b->parent && a->depth == b->depth &&
+           a->stamp > 0 && b->stamp > 0;
+}
+
+/* Indices of the paths in use; paths that the body adds are not seen. */
+#define EACH_PATH(t, i)                                                                                      \
+    for (uint64_t todo_##i = (t)->used; todo_##i != 0 && (i = __builtin_ctzll(todo_##i), true);              \
+         todo_##i &= todo_##i - 1)
 
 /* Merge into path p every runnable path that stands at the same place. */
 void simt_tree_merge(struct simt_tree *t, int p);

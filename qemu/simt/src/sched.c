@@ -223,7 +223,9 @@ static int handle_stop(struct simt_cu *cu, struct simt_warp *w, int p, enum simt
     struct simt_path *path = &w->tree.path[p];
 
     switch (stop) {
-    case SIMT_STOP_JOIN: /* merged before it runs again */
+    case SIMT_STOP_JOIN:
+        simt_tree_arrive(&w->tree, p);
+        return 0;
     case SIMT_STOP_FUEL:
         return 0;
     case SIMT_STOP_BRANCH:
@@ -319,20 +321,20 @@ static uint32_t order_at(const struct simt_cu *cu, uint32_t pc)
 static int choose_path(struct simt_cu *cu, struct simt_warp *w)
 {
     struct simt_tree *t = &w->tree;
-    int picked = simt_tree_pick(t), first = picked;
-    bool beside = false;
+    int picked = simt_tree_pick(t), first = picked, i;
+    bool same = false;
 
     cu->frontier = UINT32_MAX;
-    if (picked < 0 || t->path[picked].stamp <= 0) {
+    if (picked < 0 || (t->used & (t->used - 1)) == 0) {
         return picked;
     }
     uint32_t least = order_at(cu, t->path[picked].pc);
-    for (int i = 0; i < SIMT_MAX_PATHS; i++) {
+    EACH_PATH (t, i) {
         if (!simt_tree_beside(t, picked, i)) {
             continue;
         }
         uint32_t order = order_at(cu, t->path[i].pc);
-        beside = true;
+        same |= order == least;
         if (order < least) {
             cu->frontier = least;
             least = order;
@@ -341,7 +343,7 @@ static int choose_path(struct simt_cu *cu, struct simt_warp *w)
             cu->frontier = order;
         }
     }
-    if (beside) {
+    if (same) {
         simt_tree_merge(t, first);
     }
     return first;
