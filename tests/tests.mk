@@ -2,7 +2,7 @@
 # Every layer's tests. pytest runs them all, so that one line counts them.
 #@ Tests
 
-test-dirs := tests/unit tests/qtest tests/boot
+test-dirs := tests/unit tests/qtest tests/boot tests/docs
 PYTEST := $(PYTHON) -m pytest -q -p no:cacheprovider $(if $(T),-k '$(T)')
 
 .PHONY: test unit qtest boottest
