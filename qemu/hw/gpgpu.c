@@ -34,6 +34,7 @@ void gpgpu_guest_error(const GPGPUState *s, const char *format, ...)
 void gpgpu_reset(GPGPUState *s)
 {
     trace_gpgpu_reset(gpgpu_name(s));
+    gpgpu_queue_disable(s);
     gpgpu_launch_cancel(s);
     gpgpu_dma_cancel(s);
     gpgpu_counters_clear(s);
@@ -57,7 +58,12 @@ static uint64_t doorbell_read(void *opaque, hwaddr addr, unsigned size)
 
 static void doorbell_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
 {
-    gpgpu_guest_error(opaque, "doorbell 0x%" HWADDR_PRIx " rung: no queue is there", addr);
+    if (addr == 0 && size == 4) {
+        gpgpu_queue_ring(opaque, (uint32_t)value);
+    } else {
+        gpgpu_guest_error(opaque, "doorbell 0x%" HWADDR_PRIx " rung with %u bytes: there is one, a word at 0",
+                          addr, size);
+    }
 }
 
 static const MemoryRegionOps doorbell_ops = {
@@ -75,8 +81,10 @@ static void vm_change(void *opaque, bool running, RunState state)
 
     if (running) {
         gpgpu_launch_vm_start(s);
+        gpgpu_queue_vm_start(s);
     } else {
         gpgpu_dma_finish(s);
+        gpgpu_queue_vm_stop(s, state != RUN_STATE_SHUTDOWN);
         gpgpu_launch_vm_stop(s, state != RUN_STATE_SHUTDOWN);
     }
 }
@@ -143,6 +151,7 @@ static bool init_msix(GPGPUState *s, Error **errp)
 static void release(GPGPUState *s)
 {
     gpgpu_launch_exit(s);
+    gpgpu_queue_exit(s);
     gpgpu_dma_exit(s);
     vmstate_unregister_ram(&s->vram, DEVICE(s));
 }
@@ -169,6 +178,7 @@ static void gpgpu_realize(PCIDevice *pdev, Error **errp)
         return;
     }
     gpgpu_dma_init(s);
+    gpgpu_queue_init(s);
     if (!gpgpu_launch_init(s, errp) || !init_capabilities(s, errp)) {
         release(s);
         return;
@@ -182,6 +192,7 @@ static void gpgpu_exit(PCIDevice *pdev)
     GPGPUState *s = GPGPU(pdev);
 
     qemu_del_vm_change_state_handler(s->vm_change);
+    gpgpu_queue_disable(s);
     gpgpu_launch_cancel(s);
     release(s);
     if (pci_bus_is_express(pci_get_bus(pdev))) {
@@ -196,11 +207,15 @@ static void gpgpu_hold_reset(Object *obj, ResetType type)
     gpgpu_reset(GPGPU(obj));
 }
 
-/* Turning MSI-X off with something pending moves it to INTA#. */
+/* Turning MSI-X off with something pending moves it to INTA#. A queue lives in memory that the device must be
+ * allowed to master. */
 static void gpgpu_config_write(PCIDevice *pdev, uint32_t addr, uint32_t value, int size)
 {
     pci_default_write_config(pdev, addr, value, size);
     gpgpu_irq_update_intx(GPGPU(pdev));
+    if (GPGPU(pdev)->queue.enabled && !(pci_get_word(pdev->config + PCI_COMMAND) & PCI_COMMAND_MASTER)) {
+        gpgpu_queue_disable(GPGPU(pdev));
+    }
 }
 
 static const Property gpgpu_properties[] = {
@@ -210,6 +225,7 @@ static const Property gpgpu_properties[] = {
     DEFINE_PROP_UINT32("warp_size", GPGPUState, warp_size, 32),
     DEFINE_PROP_STRING("engine", GPGPUState, engine),
     DEFINE_PROP_ON_OFF_AUTO("sync", GPGPUState, sync, ON_OFF_AUTO_AUTO),
+    DEFINE_PROP_BOOL("queue", GPGPUState, queue_property, true),
     DEFINE_PROP_UINT64("max_insns", GPGPUState, max_insns, 0),
     DEFINE_PROP_UINT32("timeout_ms", GPGPUState, timeout_ms, 0),
     DEFINE_PROP_STRING("trace", GPGPUState, trace),
@@ -226,6 +242,7 @@ static void describe_properties(ObjectClass *klass)
         {"warp_size", "threads put into a warp"},
         {"engine", "auto, interp, jit or check"},
         {"sync", "whether a dispatch returns after completion: on, off, auto: only under qtest"},
+        {"queue", "whether the device has the launch queue"},
         {"max_insns", "instruction budget of a thread, 0 for none"},
         {"timeout_ms", "wall-clock limit of a launch, 0 for none"},
         {"trace", "file to write one warp's instructions to"},

@@ -2,8 +2,9 @@
 /*
  * The GPGPU device model: state and the calls between its files.
  *
- * Everything here runs under the big QEMU lock. The engine's worker threads touch only VRAM and, through
- * launch_done_on_worker() in launch.c, hand over a finished launch.
+ * Everything here runs under the big QEMU lock, but for what the engine's worker threads call when a launch
+ * ends: launch_done_on_worker() in launch.c hands it over to the main loop; done_on_worker() in queue.c
+ * completes it and goes on, under the queue's own lock.
  */
 #ifndef HW_GPGPU_GPGPU_H
 #define HW_GPGPU_GPGPU_H
@@ -26,7 +27,8 @@ OBJECT_DECLARE_SIMPLE_TYPE(GPGPUState, GPGPU)
 #define GPGPU_MSIX_TABLE    0xfe000
 #define GPGPU_MSIX_PBA      0xff000
 
-#define GPGPU_CAPS2 0x7fu
+#define GPGPU_CAPS2       0xffu
+#define GPGPU_CAPS2_QUEUE 0x80u
 
 #define GPGPU_CTRL_ENABLE 0x1u
 #define GPGPU_CTRL_RESET  0x2u
@@ -45,6 +47,7 @@ OBJECT_DECLARE_SIMPLE_TYPE(GPGPUState, GPGPU)
 #define GPGPU_IRQ_KERNEL 0x1u
 #define GPGPU_IRQ_DMA    0x2u
 #define GPGPU_IRQ_ERROR  0x4u
+#define GPGPU_IRQ_QUEUE  0x8u
 #define GPGPU_IRQ_ALL    0xfu
 
 #define GPGPU_DMA_START   0x1u
@@ -55,6 +58,13 @@ OBJECT_DECLARE_SIMPLE_TYPE(GPGPUState, GPGPU)
 #define GPGPU_DMA_BUSY     0x1u
 #define GPGPU_DMA_COMPLETE 0x2u
 #define GPGPU_DMA_ERROR    0x4u
+
+#define GPGPU_QUEUE_ENABLE 0x1u
+#define GPGPU_QUEUE_MAX    256u /* descriptors of the ring */
+#define GPGPU_QUEUE_WORDS  16u  /* words of a descriptor */
+
+/* Status of a completion, beside the bits of ERROR_STATUS. */
+#define GPGPU_QUEUE_SKIPPED 0x10u
 
 /* Index of a register in GPGPUState::reg. */
 enum gpgpu_reg {
@@ -71,6 +81,23 @@ enum gpgpu_launch_state {
 };
 
 #define GPGPU_NUM_COUNTERS 8
+
+struct gpgpu_queue {
+    QemuMutex lock; /* head, tail, running, paused, failed */
+    bool enabled;
+    bool running;   /* the engine has the descriptor at head */
+    bool paused;    /* none is started */
+    bool failed;    /* the last one that was completed did not succeed */
+    bool wrote;     /* VRAM and the queue's memory are dirty; atomic */
+    bool interrupt; /* an interrupt is due; atomic */
+    uint32_t head;  /* descriptors completed; counts on through 2^32 */
+    uint32_t tail;  /* descriptors fetched */
+    uint32_t size;  /* descriptors of the ring */
+    uint64_t base;  /* bus address */
+    uint32_t descriptor[GPGPU_QUEUE_MAX][GPGPU_QUEUE_WORDS]; /* little-endian, as fetched */
+    MemoryRegionCache memory;
+    QEMUBH *bh;
+};
 
 struct GPGPUState {
     PCIDevice pdev;
@@ -90,6 +117,8 @@ struct GPGPUState {
     bool launch_synchronous;
     uint64_t counter_base[GPGPU_NUM_COUNTERS]; /* counted before the engine's own counters began */
 
+    struct gpgpu_queue queue; /* queue.c */
+
     /* dma.c */
     struct {
         uint64_t src;
@@ -108,6 +137,7 @@ struct GPGPUState {
     uint32_t warp_size;
     char *engine;
     OnOffAuto sync;
+    bool queue_property;
     uint64_t max_insns;
     uint32_t timeout_ms;
     char *trace;
@@ -142,6 +172,8 @@ void gpgpu_write_irq_ack(GPGPUState *s, uint32_t value);
 void gpgpu_write_dispatch(GPGPUState *s, uint32_t value);
 void gpgpu_write_dma_ctrl(GPGPUState *s, uint32_t value);
 void gpgpu_write_count_clear(GPGPUState *s, uint32_t value);
+uint32_t gpgpu_read_queue_completed(GPGPUState *s, enum gpgpu_reg reg);
+void gpgpu_write_queue_ctrl(GPGPUState *s, uint32_t value);
 
 /* irq.c */
 void gpgpu_irq_raise(GPGPUState *s, uint32_t bits);
@@ -155,6 +187,25 @@ void gpgpu_launch_exit(GPGPUState *s);
 void gpgpu_launch_cancel(GPGPUState *s);
 void gpgpu_launch_vm_stop(GPGPUState *s, bool keep);
 void gpgpu_launch_vm_start(GPGPUState *s);
+/* Return when nothing runs any more: patiently, or by stopping what does. */
+void gpgpu_launch_end(GPGPUState *s, bool patient);
+/* ERROR_STATUS for a fault. */
+uint32_t gpgpu_error_bits(enum simt_cause cause);
+
+/* queue.c */
+void gpgpu_queue_init(GPGPUState *s);
+void gpgpu_queue_exit(GPGPUState *s);
+/* The doorbell: descriptors up to the free-running count tail are ready. */
+void gpgpu_queue_ring(GPGPUState *s, uint32_t tail);
+/* Go on with waiting descriptors if the engine is free. */
+void gpgpu_queue_kick(GPGPUState *s);
+/* Whether descriptors wait or run. */
+bool gpgpu_queue_busy(GPGPUState *s);
+void gpgpu_queue_disable(GPGPUState *s);
+void gpgpu_queue_vm_stop(GPGPUState *s, bool keep);
+void gpgpu_queue_vm_start(GPGPUState *s);
+/* Whether the state that came with a migration can be a queue's. */
+bool gpgpu_queue_valid(const GPGPUState *s);
 
 /* counters.c */
 void gpgpu_counters_clear(GPGPUState *s);

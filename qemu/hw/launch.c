@@ -47,14 +47,19 @@ void gpgpu_write_error_status(GPGPUState *s, uint32_t value)
     }
 }
 
+static bool idle(GPGPUState *s)
+{
+    return s->launch_state == LAUNCH_IDLE && !gpgpu_queue_busy(s);
+}
+
 uint32_t gpgpu_read_global_status(GPGPUState *s, enum gpgpu_reg reg)
 {
-    return (s->launch_state == LAUNCH_IDLE ? GPGPU_STATUS_READY : GPGPU_STATUS_BUSY) |
+    return (idle(s) ? GPGPU_STATUS_READY : GPGPU_STATUS_BUSY) |
            (s->reg[REG_ERROR_STATUS] ? GPGPU_STATUS_ERROR : 0);
 }
 
-/* ERROR_STATUS for a fault: the accesses that left every window are VRAM faults too. */
-static uint32_t error_bits(enum simt_cause cause)
+/* Accesses that left every window are VRAM faults too. */
+uint32_t gpgpu_error_bits(enum simt_cause cause)
 {
     switch (cause) {
     case SIMT_FETCH_FAULT:
@@ -77,10 +82,11 @@ static void complete(GPGPUState *s, const struct simt_fault *fault)
         simt_fault_describe(fault, text, sizeof(text));
         gpgpu_guest_error(s, "%s", text);
         record_fault(s, fault);
-        gpgpu_error_raise(s, error_bits(fault->cause));
+        gpgpu_error_raise(s, gpgpu_error_bits(fault->cause));
     } else {
         gpgpu_irq_raise(s, GPGPU_IRQ_KERNEL);
     }
+    gpgpu_queue_kick(s);
 }
 
 static void launch_done_bh(void *opaque)
@@ -153,7 +159,7 @@ void gpgpu_write_dispatch(GPGPUState *s, uint32_t value)
         refuse(s, "the device is not enabled");
         return;
     }
-    if (s->launch_state != LAUNCH_IDLE) {
+    if (!idle(s)) {
         refuse(s, "the device is busy");
         return;
     }
@@ -172,11 +178,28 @@ void gpgpu_write_dispatch(GPGPUState *s, uint32_t value)
     }
 }
 
-/* Stop the engine. Returns whether that cut the launch short: it may have ended by itself just before. */
-static bool stop(GPGPUState *s)
+static void wait_with_patience(GPGPUState *s)
 {
+    int64_t deadline = qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + STOP_PATIENCE_MS;
+
+    while (simt_busy(s->simt) && qemu_clock_get_ms(QEMU_CLOCK_REALTIME) < deadline) {
+        g_usleep(1000);
+    }
+}
+
+void gpgpu_launch_end(GPGPUState *s, bool patient)
+{
+    if (patient) {
+        wait_with_patience(s);
+    }
     simt_cancel(s->simt);
     simt_wait(s->simt);
+}
+
+/* Stop the engine. Returns whether that cut the launch short: it may have ended by itself just before. */
+static bool stop(GPGPUState *s, bool patient)
+{
+    gpgpu_launch_end(s, patient);
     qemu_bh_cancel(s->launch_bh);
     gpgpu_vram_dirty(s, 0, s->vram_size);
     return s->launch_faulted && s->launch_fault.cause == SIMT_CANCELLED;
@@ -185,19 +208,10 @@ static bool stop(GPGPUState *s)
 void gpgpu_launch_cancel(GPGPUState *s)
 {
     if (s->launch_state == LAUNCH_RUNNING) {
-        stop(s);
+        stop(s, false);
         trace_gpgpu_launch_done(gpgpu_name(s), SIMT_CANCELLED);
     }
     s->launch_state = LAUNCH_IDLE;
-}
-
-static void wait_with_patience(GPGPUState *s)
-{
-    int64_t deadline = qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + STOP_PATIENCE_MS;
-
-    while (simt_busy(s->simt) && qemu_clock_get_ms(QEMU_CLOCK_REALTIME) < deadline) {
-        g_usleep(1000);
-    }
 }
 
 /*
@@ -210,10 +224,7 @@ void gpgpu_launch_vm_stop(GPGPUState *s, bool keep)
     if (s->launch_state != LAUNCH_RUNNING) {
         return;
     }
-    if (keep) {
-        wait_with_patience(s);
-    }
-    if (stop(s)) {
+    if (stop(s, keep)) {
         s->launch_state = LAUNCH_INTERRUPTED;
     } else {
         launch_done_bh(s);

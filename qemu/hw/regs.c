@@ -103,6 +103,9 @@ void gpgpu_regs_reset(GPGPUState *s)
     for (enum gpgpu_reg reg = 0; reg < GPGPU_NUM_REGS; reg++) {
         s->reg[reg] = registers[reg].reset;
     }
+    if (!s->queue_property) {
+        s->reg[REG_DEV_CAPS2] &= ~GPGPU_CAPS2_QUEUE;
+    }
     s->reg[REG_DEV_CAPS] = config->num_cus | config->warps_per_cu << 8 | config->warp_size << 16;
     s->reg[REG_VRAM_SIZE_LO] = (uint32_t)s->vram_size;
     s->reg[REG_VRAM_SIZE_HI] = (uint32_t)(s->vram_size >> 32);

@@ -36,6 +36,37 @@ static int post_load(void *opaque, int version_id)
     return 0;
 }
 
+static bool queue_needed(void *opaque)
+{
+    return ((GPGPUState *)opaque)->queue.enabled;
+}
+
+static int queue_post_load(void *opaque, int version_id)
+{
+    GPGPUState *s = opaque;
+
+    s->queue.enabled = true; /* its memory is looked up when the machine starts */
+    return gpgpu_queue_valid(s) ? 0 : -EINVAL;
+}
+
+static const VMStateDescription vmstate_queue = {
+    .name = "gpgpu/queue",
+    .version_id = 1,
+    .minimum_version_id = 1,
+    .needed = queue_needed,
+    .post_load = queue_post_load,
+    .fields =
+        (const VMStateField[]){
+            VMSTATE_UINT64(queue.base, GPGPUState),
+            VMSTATE_UINT32(queue.size, GPGPUState),
+            VMSTATE_UINT32(queue.head, GPGPUState),
+            VMSTATE_UINT32(queue.tail, GPGPUState),
+            VMSTATE_BOOL(queue.failed, GPGPUState),
+            VMSTATE_UINT32_2DARRAY(queue.descriptor, GPGPUState, GPGPU_QUEUE_MAX, GPGPU_QUEUE_WORDS),
+            VMSTATE_END_OF_LIST(),
+        },
+};
+
 const VMStateDescription vmstate_gpgpu = {
     .name = "gpgpu",
     .version_id = 1,
@@ -58,4 +89,5 @@ const VMStateDescription vmstate_gpgpu = {
             VMSTATE_UINT32(launch.shared_size, GPGPUState),
             VMSTATE_END_OF_LIST(),
         },
+    .subsections = (const VMStateDescription *const[]){&vmstate_queue, NULL},
 };

@@ -7,6 +7,7 @@ import qtest
 from gpgpu import (BUSY, DMA_BUSY, DMA_COMPLETE, DMA_IRQ, IRQ_DMA, IRQ_KERNEL, MSIX_PBA, MSIX_TABLE, READY,
                    REGISTERS, Gpgpu)
 from qtest import Machine, wait_until
+from queue_driver import Queue, descriptor
 
 BUFFER = qtest.RAM + 0x100000
 # Waits for the word at 0x3000, then stores a0 at 0x2000.
@@ -194,7 +195,7 @@ def slot():
         yield Slot(machine)
 
 
-@pytest.mark.parametrize("work", ["nothing", "kernel", "transfer"])
+@pytest.mark.parametrize("work", ["nothing", "kernel", "transfer", "queue"])
 def test_unplug_and_plug_again(slot, work):
     gpu = slot.gpu()
     if work == "kernel":
@@ -204,6 +205,10 @@ def test_unplug_and_plug_again(slot, work):
     elif work == "transfer":
         gpu.start_dma(BUFFER, 0, 48 << 20)
         assert gpu["DMA_STATUS"] == DMA_BUSY
+    elif work == "queue":
+        gpu.write_words(0x1000, [0x6F])  # 1: j 1b
+        Queue(gpu).push(descriptor(), descriptor())
+        assert gpu["GLOBAL_STATUS"] == BUSY
     slot.unplug("gpu0")
     assert gpu.read(0) == 0xFFFFFFFF
     slot.machine.monitor("device_add", driver="gpgpu", id="gpu1", bus="rp")

@@ -9,17 +9,18 @@ ALL = 0xFFFFFFFF
 # Bits of each register that hold what is written to them.
 WRITABLE = {
     "GLOBAL_CTRL": ENABLE, "IRQ_ENABLE": 0xF, "DMA_CTRL": DMA_TO_HOST | DMA_IRQ | DMA_IN_VRAM,
+    "QUEUE_CTRL": 1,
     **{name: ALL for name in (
         "KERNEL_ADDR_LO KERNEL_ADDR_HI KERNEL_ARGS_LO KERNEL_ARGS_HI GRID_DIM_X GRID_DIM_Y GRID_DIM_Z "
-        "BLOCK_DIM_X BLOCK_DIM_Y BLOCK_DIM_Z SHARED_MEM_SIZE DMA_SRC_LO DMA_SRC_HI DMA_DST_LO DMA_DST_HI DMA_SIZE "
+        "BLOCK_DIM_X BLOCK_DIM_Y BLOCK_DIM_Z SHARED_MEM_SIZE DMA_SRC_LO DMA_SRC_HI DMA_DST_LO DMA_DST_HI DMA_SIZE QUEUE_BASE_LO QUEUE_BASE_HI QUEUE_SIZE "
         "THREAD_ID_X THREAD_ID_Y THREAD_ID_Z BLOCK_ID_X BLOCK_ID_Y BLOCK_ID_Z WARP_ID LANE_ID "
         "THREAD_MASK BALLOT SHUFFLE").split()},
 }
 RESET_VALUES = {
     "DEV_ID": 0x47505055, "DEV_VERSION": 0x00010000, "DEV_CAPS": 4 | 4 << 8 | 32 << 16, "VRAM_SIZE_LO": 64 << 20,
-    "DEV_CAPS2": 0x7F, "SHARED_MAX": 64 << 10, "PRIVATE_SIZE": 16 << 10, "GLOBAL_STATUS": READY,
+    "DEV_CAPS2": 0xFF, "SHARED_MAX": 64 << 10, "PRIVATE_SIZE": 16 << 10, "GLOBAL_STATUS": READY,
 }
-HAS_EFFECT = {"GLOBAL_CTRL", "DISPATCH", "DMA_CTRL"}
+HAS_EFFECT = {"GLOBAL_CTRL", "DISPATCH", "DMA_CTRL", "QUEUE_CTRL"}
 
 
 def everything(gpu):
@@ -81,10 +82,13 @@ def test_write_of_a_read_only_register_is_told(gpu):
     assert "write of read-only register DEV_ID" in gpu.machine.log()
 
 
-def test_doorbells_are_reserved(gpu):
+def test_other_doorbells_are_reserved(gpu):
     gpu.machine.write(gpu.doorbell + 8, 1)
+    gpu.machine.write(gpu.doorbell, 1, 2)
     assert gpu.machine.read(gpu.doorbell + 8) == 0
-    assert "doorbell 0x8 rung" in gpu.machine.log()
+    assert "doorbell 0x8 rung with 4 bytes" in gpu.machine.log()
+    assert "doorbell 0x0 rung with 2 bytes" in gpu.machine.log()
+    assert gpu["ERROR_STATUS"] == 0
 
 
 def test_capabilities_follow_the_properties():
