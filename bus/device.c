@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
-#define LOG_MODULE "bus"
 #include "bus/device.h"
-#include "bus/driver.h"
 #include "core/errno.h"
 #include "core/init.h"
-#include "core/log.h"
 #include <stdio.h>
-#include <string.h>
 
 /* The registered devices, the oldest first. */
 static struct list_node devices = LIST_INIT(devices);
@@ -73,57 +69,7 @@ void device_unregister(struct device *dev)
     dev->name[0] = '\0';
 }
 
-static void forget_driver(struct device *dev)
+struct device *device_last(void)
 {
-    dev->driver = NULL;
-    dev->class = DEVICE_NONE;
-    dev->ops = NULL;
-    dev->priv = NULL;
-}
-
-int device_probe(struct device *dev, const struct driver *driver)
-{
-    int error;
-
-    if (dev->driver)
-        return -EBUSY;
-    dev->driver = driver;
-    dev->class = driver->class;
-    error = driver->probe(dev);
-    if (error) {
-        forget_driver(dev);
-        if (error != -ENODEV)
-            log_error("%s %s: %s → %s: probe failed: %s", dev->bus->name, dev->address, dev->what,
-                      driver->name, error_name(error));
-        return error;
-    }
-    device_register(dev);
-    log_info("%s %s: %s → %s", dev->bus->name, dev->address, dev->what, driver->name);
-    return 0;
-}
-
-int device_bind(struct device *dev)
-{
-    driver_for_each (driver) {
-        int error = dev->bus->match(dev, driver) ? device_probe(dev, driver) : -ENODEV;
-
-        if (error != -ENODEV)
-            return error;
-    }
-    log_info("%s %s: %s: no driver", dev->bus->name, dev->address, dev->what);
-    return -ENODEV;
-}
-
-void device_unbind(struct device *dev)
-{
-    device_unregister(dev);
-    if (dev->driver)
-        dev->driver->remove(dev);
-    forget_driver(dev);
-}
-
-void device_unbind_all(void)
-{
-    while (!list_empty(&devices))
-        device_unbind(list_last(&devices, struct device, node));
+    return list_empty(&devices) ? NULL : list_last(&devices, struct device, node);
 }

@@ -40,7 +40,7 @@ static int platform_find(const struct driver *driver, unsigned number)
     snprintf(device->dev.address, sizeof(device->dev.address), "%u", number);
     snprintf(device->dev.what, sizeof(device->dev.what), "%s", driver->name);
     error = device_probe(&device->dev, driver);
-    if (error)
+    if (error && error != -EAGAIN)
         free(device);
     else
         list_add_tail(&platform_devices, &device->node);
@@ -52,7 +52,9 @@ static int platform_start(void)
     driver_for_each (driver) {
         unsigned number = 0;
 
-        while (!driver->ids && platform_find(driver, number) == 0)
+        if (driver->ids || driver_is_disabled(driver))
+            continue;
+        while (platform_find(driver, number) == 0)
             number++;
     }
     return 0;

@@ -1,40 +1,21 @@
 // SPDX-License-Identifier: MIT
-/* Prints the drivers, the PCI devices with their resources, and what can be taken by class. */
+/* Prints the drivers, the PCI devices with their resources and interrupts, and what can be taken by class. */
 #include "bus/device.h"
 #include "bus/driver.h"
 #include "bus/pci.h"
-#include "core/format.h"
 #include "core/test.h"
 #include <stdio.h>
 
 static void print_drivers(void)
 {
     driver_for_each (driver)
-        printf("driver %s: class %s, priority %d\n", driver->name, device_class_name(driver->class),
-               driver->prio);
+        printf("driver %s: class %s, priority %d%s\n", driver->name, device_class_name(driver->class),
+               driver->prio, driver_is_disabled(driver) ? ", disabled" : "");
 }
 
-static void print_bar(const struct pci_bar *bar, unsigned index)
+static void print_line(const char *line)
 {
-    printf("    BAR%u %s%s%s, %s", index, bar->flags & PCI_BAR_IO ? "I/O" : "memory",
-           bar->flags & PCI_BAR_64 ? ", 64-bit" : "", bar->flags & PCI_BAR_PREFETCH ? ", prefetchable" : "",
-           format_size(bar->size).text);
-    if (bar->flags & PCI_BAR_ASSIGNED)
-        printf(" at %#llx, CPU %#llx\n", (unsigned long long)bar->address,
-               (unsigned long long)bar->phys.value);
-    else
-        printf(", no address\n");
-}
-
-static void print_device(const struct pci_device *pdev)
-{
-    const struct driver *driver = pdev->dev.driver;
-
-    printf("pci %s: %s, revision %02x: %s, interrupt %s\n", pdev->dev.address, pdev->dev.what, pdev->revision,
-           driver ? driver->name : "no driver", pci_irq_mode_name(pci_irq_mode(pdev)));
-    for (unsigned i = 0; i < PCI_BARS; i++)
-        if (pdev->bars[i].size != 0)
-            print_bar(&pdev->bars[i], i);
+    puts(line);
 }
 
 /* Two BARs of one address space must not share an address. */
@@ -63,8 +44,8 @@ int main(void)
     unsigned noverlaps = 0;
 
     print_drivers();
+    pci_list(print_line);
     pci_for_each (pdev) {
-        print_device(pdev);
         ndevices++;
         for (unsigned i = 0; i < PCI_BARS; i++) {
             nbars += pdev->bars[i].size != 0;

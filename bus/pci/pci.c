@@ -99,15 +99,24 @@ static void pci_stop(void)
     pci_root_destroy(&root);
 }
 
+/* Bridges are the bus's own. */
+static struct device *next_endpoint(struct device *previous)
+{
+    struct pci_device *pdev = pci_next(previous ? to_pci_device(previous) : NULL);
+
+    while (pdev && pdev->secondary)
+        pdev = pci_next(pdev);
+    return pdev ? &pdev->dev : NULL;
+}
+
 static int pci_bind(void)
 {
     pci_for_each (pdev) {
         pdev->dev.bus = &pci_bus_type;
         if (pdev->secondary)
             log_info("pci %s: %s → bus %02x", pdev->dev.address, pdev->dev.what, pdev->secondary->number);
-        else
-            device_bind(&pdev->dev);
     }
+    device_bind_all(next_endpoint);
     return 0;
 }
 

@@ -55,6 +55,22 @@ def test_one_gib_of_vram_behind_a_bridge_lies_above_4_gib():
     assert "gpgpu0: pci 01:00.0, driver qemu_gpgpu" in output
 
 
+def test_the_debug_log_lists_devices():
+    output = passed(boot("lsdev", DEVICES="-device edu,addr=3", APPEND="loglevel=debug"))
+    log = [line for line in output.splitlines() if line.startswith("[ ")]
+    assert any(re.search(r"bus: pci 00:03.0: 1234:11e8 device, revision 10: edu$", line) for line in log)
+    assert any(re.search(r"bus:     interrupt \d+ \(INTx, vector 0\): taken 0 times$", line) for line in log)
+
+
+def test_drivers_can_be_disabled():
+    output = passed(boot("lsdev", DEVICES="-device edu,addr=3 -device gpgpu", APPEND="driver.disable=edu,nothing"))
+    assert "bus: driver edu: disabled by the command line" in output
+    assert 'bus: warning: driver.disable: there is no driver "nothing"' in output
+    assert "driver edu: class tutorial, priority 0, disabled" in output
+    assert "pci 00:03.0: 1234:11e8 device: no driver" in output
+    assert "→ qemu_gpgpu" in output
+
+
 def test_multi_function_devices():
     output = passed(boot("lsdev", DEVICES="-device edu,addr=3.0,multifunction=on -device edu,addr=3.5"))
     assert "pci 00:03.5: 1234:11e8 device → edu" in output

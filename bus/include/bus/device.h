@@ -33,17 +33,18 @@ struct bus {
 };
 
 struct device {
-    char name[16];               /* "gpgpu0": class and index; "" while it is not registered */
-    char address[16];            /* on its bus: "00:04.0" */
-    char what[40];               /* for people: "1234:1337 3D controller" */
-    enum device_class class;     /* its driver's */
-    unsigned index;              /* among the registered devices of its class */
-    unsigned number;             /* which device of its driver (platform bus) */
+    char name[16];           /* "gpgpu0": class and index; "" while it is not registered */
+    char address[16];        /* on its bus: "00:04.0" */
+    char what[40];           /* for people: "1234:1337 3D controller" */
+    enum device_class class; /* its driver's */
+    unsigned index;          /* among the registered devices of its class */
+    unsigned number;         /* which device of its driver (platform bus) */
+    int status; /* 0: bound, or never tried; -ENODEV: no driver; -EAGAIN: waits; else its probe's error */
     const struct bus *bus;       /* the bus that found it */
     const struct driver *driver; /* who took it, NULL if nobody */
     const void *ops;             /* interface of its class; set by the driver's probe */
     void *priv;                  /* the driver's own; set by its probe */
-    struct list_node node;       /* in the registry */
+    struct list_node node;       /* in the registry, or among the waiting */
 };
 
 /* "gpgpu", "block", … */
@@ -62,6 +63,9 @@ unsigned device_count(enum device_class class);
 struct device *device_next(const struct device *previous);
 #define device_for_each(dev) for (struct device *dev = device_next(NULL); dev != NULL; dev = device_next(dev))
 
+/* The device registered last, or NULL. */
+struct device *device_last(void);
+
 /*
  * Adds `dev` (class, driver, ops and address set) to the registry with the smallest free index of its class.
  * device_bind() does it for what a driver took; a driver calls it itself only for further devices behind the
@@ -76,10 +80,16 @@ void device_unregister(struct device *dev);
 /*
  * Lets the drivers that match `dev` (bus, address and what set) try it, by (prio, name), registers it for the
  * first that takes it, and logs the outcome: "pci 00:04.0: 1234:1337 3D controller → qemu_gpgpu", "no
- * driver", or the probe's error. For buses, and for binding again what was unbound. Returns 0, -EBUSY (a
- * driver has it already), -ENODEV (no driver) or the error of the driver's probe.
+ * driver", or the probe's error. For binding again what was unbound. Returns 0, -EBUSY (a driver has it
+ * already), -ENODEV (no driver), -EAGAIN (it waits: see probe in bus/driver.h) or the probe's error.
  */
 int device_bind(struct device *dev);
+
+/*
+ * For buses: binds the devices that next() walks through (as device_next() does), none of which was tried
+ * before. Driver by driver: what has a smaller priority takes all its devices before the next is asked.
+ */
+void device_bind_all(struct device *(*next)(struct device *previous));
 
 /*
  * Lets this one driver try `dev`, and registers and logs a success and an error other than -ENODEV. Returns
@@ -87,10 +97,10 @@ int device_bind(struct device *dev);
  */
 int device_probe(struct device *dev, const struct driver *driver);
 
-/* Unregisters `dev` and calls its driver's remove(), if it has a driver. */
+/* Unregisters `dev` and calls its driver's remove(), if it has a driver; it does not wait any longer. */
 void device_unbind(struct device *dev);
 
-/* Unbinds every registered device, the last one first. */
+/* Unbinds every registered device, the last one first; none waits any longer. */
 void device_unbind_all(void);
 
 #endif

@@ -42,8 +42,9 @@ struct driver {
 
     /*
      * Takes a device: `dev` has its bus, address, class and driver set; sets dev->ops and dev->priv. Returns
-     * 0, -ENODEV (not mine after all: the next matching driver is asked) or another negative errno (logged;
-     * nobody gets the device). After an error nothing may be left allocated, mapped or attached.
+     * 0, -ENODEV (not mine after all: the next matching driver is asked), -EAGAIN (not yet: it needs another
+     * device; asked again whenever one was taken) or another negative errno (logged; nobody gets the device).
+     * After an error nothing may be left allocated, mapped or attached.
      */
     int (*probe)(struct device *dev);
 
@@ -63,7 +64,8 @@ SECTION_TABLE(weft_drivers, struct driver);
 
 /*
  * A driver of devices that no bus lists (a GPU behind a library, an emulation in the process); `.ids` is
- * NULL. It is asked for device 0, 1, 2, … (dev->number) until probe returns -ENODEV or another error.
+ * NULL. It is asked for device 0, 1, 2, … (dev->number) until probe returns an error (also when that is
+ * -EAGAIN).
  */
 #define PLATFORM_DRIVER(id) DRIVER(id)
 
@@ -73,5 +75,8 @@ SECTION_TABLE(weft_drivers, struct driver);
 const struct driver *driver_next(const struct driver *previous);
 #define driver_for_each(driver)                                                                              \
     for (const struct driver *driver = driver_next(NULL); driver != NULL; driver = driver_next(driver))
+
+/* Does the kernel command line say driver.disable=…,NAME,… ? Such a driver is not asked. */
+bool driver_is_disabled(const struct driver *driver);
 
 #endif

@@ -84,6 +84,10 @@ static inline struct pci_device *to_pci_device(struct device *dev)
 struct pci_device *pci_next(const struct pci_device *previous);
 #define pci_for_each(pdev) for (struct pci_device *pdev = pci_next(NULL); pdev != NULL; pdev = pci_next(pdev))
 
+/* Prints a line each for every device, with its driver, its BARs, and its interrupts and how often they came.
+ */
+void pci_list(void (*print)(const char *line));
+
 /* "3D controller" for class code 0x030200; "device" for a class without a name here. */
 const char *pci_class_name(uint32_t class);
 

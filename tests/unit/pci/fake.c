@@ -88,10 +88,18 @@ int irq_detach(unsigned irq, irq_handler_t fn, void *arg)
     return -ENOENT;
 }
 
+static uint64_t counts[256];
+
+uint64_t irq_count(unsigned irq)
+{
+    return irq < ARRAY_SIZE(counts) ? counts[irq] : 0;
+}
+
 unsigned fake_fire(unsigned irq)
 {
     unsigned count = 0;
 
+    counts[irq % ARRAY_SIZE(counts)]++;
     for (size_t i = 0; i < ARRAY_SIZE(handlers); i++)
         if (handlers[i].fn && handlers[i].irq == irq) {
             handlers[i].fn(handlers[i].arg);

@@ -934,7 +934,7 @@ static void drivers_are_asked_by_priority_and_removed_in_reverse(void **state)
     add_gpgpu(&fake.root, 5, MIB);
     fake_add(&fake.root, 6, 0, 0x1234, 0x1338, 0);
     start();
-    assert_string_equal(probes, "picky?00:04.0 gpu+00:04.0 picky?00:05.0 gpu+00:05.0 ");
+    assert_string_equal(probes, "picky?00:04.0 picky?00:05.0 gpu+00:04.0 gpu+00:05.0 ");
     assert_logged("bus: pci 00:04.0: 1234:1337 3D controller → gpu\n");
     assert_logged("bus: pci 00:06.0: 1234:1338 device: no driver\n");
     assert_int_equal(device_count(DEVICE_GPGPU), 2);
@@ -985,6 +985,60 @@ static void devices_can_be_bound_again(void **state)
     assert_string_equal(dev->name, "gpgpu0");
 }
 
+static char listing[4096];
+
+static void keep_listing(const char *line)
+{
+    size_t used = strlen(listing);
+
+    snprintf(listing + used, sizeof(listing) - used, "%s\n", line);
+}
+
+static void assert_listed(const char *line)
+{
+    listing[0] = '\0';
+    pci_list(keep_listing);
+    if (!strstr(listing, line))
+        fail_msg("not listed: %s\nbut:\n%s", line, listing);
+}
+
+static void ignore(void *arg)
+{
+    (void)arg;
+}
+
+static void the_list_says_what_is_there(void **state)
+{
+    struct pci_device *pdev;
+    char line[128];
+
+    (void)state;
+    fake.msi = false;
+    picky_answer = -EIO;
+    add_gpgpu(&fake.root, 4, 64 * MIB);
+    fake_add_bridge(&fake.root, 5, true);
+    start();
+    assert_listed("pci 00:04.0: 1234:1337 3D controller, revision 01: EIO\n");
+    assert_listed("PCI bridge, revision 01: bridge\n");
+    picky_answer = -EAGAIN;
+    pdev = find("00:04.0");
+    assert_int_equal(device_bind(&pdev->dev), -EAGAIN);
+    assert_listed("3D controller, revision 01: waits for another device\n");
+    picky_answer = -ENODEV;
+    assert_int_equal(device_bind(&pdev->dev), 0);
+    snprintf(line, sizeof(line), "revision 01: gpu\n    BAR0 memory, 64-bit, 1 MiB at %#llx, CPU %#llx\n",
+             (unsigned long long)pdev->bars[0].address, (unsigned long long)pdev->bars[0].phys.value);
+    assert_listed(line);
+    assert_int_equal(pci_irq_attach(pdev, 0, ignore, NULL), 0);
+    snprintf(line, sizeof(line), "    interrupt %u (INTx, vector 0): taken %llu times\n",
+             pci_irq_number(pdev, 0), (unsigned long long)irq_count(pci_irq_number(pdev, 0)) + 1);
+    fake_fire(pci_irq_number(pdev, 0));
+    assert_listed(line);
+    pci_irq_detach(pdev, 0, ignore, NULL);
+    device_unbind(&pdev->dev);
+    assert_listed("3D controller, revision 01: no driver\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -1029,6 +1083,7 @@ int main(void)
         TEST(drivers_are_asked_by_priority_and_removed_in_reverse),
         TEST(a_failing_probe_keeps_the_device_from_others),
         TEST(devices_can_be_bound_again),
+        TEST(the_list_says_what_is_there),
     };
 
     random_seed();
