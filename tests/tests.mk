@@ -2,7 +2,7 @@
 # Every layer's tests. pytest runs them all, so that one line counts them.
 #@ Tests
 
-test-dirs := tests/unit tests/qtest tests/boot tests/docs
+test-dirs := tests/unit tests/onnx tests/qtest tests/boot tests/docs
 PYTEST := $(PYTHON) -m pytest -q -p no:cacheprovider $(if $(T),-k '$(T)')
 
 .PHONY: test unit qtest boottest
@@ -19,4 +19,5 @@ boottest: $(QEMU_BIN) | build/.setup/test build/.setup/guest ## boot every app a
 	$(Q)$(PYTEST) tests/boot
 
 include tests/unit/unit.mk
+include tests/onnx/onnx.mk
 include tests/bench/bench.mk

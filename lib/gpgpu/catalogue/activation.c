@@ -109,38 +109,45 @@ BACKWARD(tanh, ACTIVATE_TANH, "dy times 1 - tanh^2 x", 16, 8, "1 - t^2 cancels w
 /* ---- hardsigmoid ----------------------------------------------------------------------------------------
  */
 
-#define ALPHA (1.0f / 6)
-#define BETA  0.5f
+enum { ALPHA = 2, BETA };
+
+static const struct catalogue_case hard_bench[] = {
+    {"recogniser, stem", {16 * 24 * 160, 4, 166667, 500000}},
+    {"recogniser, stage 3", {128 * 12 * 160, 4, 166667, 500000}},
+    {"detector, stage 1", {16 * 320 * 320, 4, 200000, 500000}},
+};
+static const struct catalogue_case hard_test[] = {
+    {"odd", {1001, 8, 200000, 500000}},
+    {"steep", {777, 4, 1250000, 250000}},
+};
 
 static int hardsigmoid_run(const uint32_t *p, const struct tensor *in, struct tensor *out)
 {
-    (void)p;
-    return tensor_hardsigmoid(&in[0], ALPHA, BETA, &out[0]);
+    return tensor_hardsigmoid(&in[0], millionths(p[ALPHA]), millionths(p[BETA]), &out[0]);
 }
 
 static void hardsigmoid_reference(const uint32_t *p, const void *const *in, void *const *out)
 {
-    ref_hardsigmoid(in[0], ALPHA, BETA, out[0], p[N]);
+    ref_hardsigmoid(in[0], millionths(p[ALPHA]), millionths(p[BETA]), out[0], p[N]);
 }
 
 static int hardsigmoid_backward_run(const uint32_t *p, const struct tensor *in, struct tensor *out)
 {
-    (void)p;
-    return tensor_hardsigmoid_backward(&in[0], &in[1], ALPHA, BETA, &out[0]);
+    return tensor_hardsigmoid_backward(&in[0], &in[1], millionths(p[ALPHA]), millionths(p[BETA]), &out[0]);
 }
 
 static void hardsigmoid_backward_reference(const uint32_t *p, const void *const *in, void *const *out)
 {
-    ref_hardsigmoid_backward(in[0], in[1], ALPHA, BETA, out[0], p[N]);
+    ref_hardsigmoid_backward(in[0], in[1], millionths(p[ALPHA]), millionths(p[BETA]), out[0], p[N]);
 }
 
 const struct catalogue_entry catalogue_hardsigmoid = {
     .name = "hardsigmoid",
-    .summary = "clamp(alpha x + beta, 0, 1); here alpha 1/6, beta 1/2",
-    .params = "n range",
-    .bench = bench,
-    .test = test,
-    .ntests = COUNT(test),
+    .summary = "clamp(alpha x + beta, 0, 1)",
+    .params = "n range alpha/1e6 beta/1e6",
+    .bench = hard_bench,
+    .test = hard_test,
+    .ntests = COUNT(hard_test),
     .io = unary_io,
     .run = hardsigmoid_run,
     .reference = hardsigmoid_reference,
@@ -152,10 +159,10 @@ const struct catalogue_entry catalogue_hardsigmoid = {
 const struct catalogue_entry catalogue_hardsigmoid_backward = {
     .name = "hardsigmoid_backward",
     .summary = "alpha dy where 0 < alpha x + beta < 1",
-    .params = "n range",
-    .bench = bench,
-    .test = test,
-    .ntests = COUNT(test),
+    .params = "n range alpha/1e6 beta/1e6",
+    .bench = hard_bench,
+    .test = hard_test,
+    .ntests = COUNT(hard_test),
     .io = backward_io,
     .run = hardsigmoid_backward_run,
     .reference = hardsigmoid_backward_reference,

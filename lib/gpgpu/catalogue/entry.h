@@ -34,6 +34,12 @@
         .name = label, .type = TENSOR_F32, .starts_as = input, DIMS(__VA_ARGS__)                             \
     }
 
+/* A parameter given in millionths. */
+static inline float millionths(uint32_t p)
+{
+    return (float)(p / 1e6);
+}
+
 static inline void add_in(struct catalogue_io *io, struct catalogue_tensor t)
 {
     io->in[io->ninputs++] = t;

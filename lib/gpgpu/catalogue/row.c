@@ -5,8 +5,7 @@
 /* ---- layer_norm -----------------------------------------------------------------------------------------
  */
 
-enum { ROWS, COLS, FLAG };
-#define EPSILON 1e-5f
+enum { ROWS, COLS, FLAG, EPSILON = 2 };
 
 static void layer_norm_io(const uint32_t *p, struct catalogue_io *io)
 {
@@ -18,13 +17,12 @@ static void layer_norm_io(const uint32_t *p, struct catalogue_io *io)
 
 static int layer_norm_run(const uint32_t *p, const struct tensor *in, struct tensor *out)
 {
-    (void)p;
-    return tensor_layer_norm(&in[0], &in[1], &in[2], EPSILON, &out[0]);
+    return tensor_layer_norm(&in[0], &in[1], &in[2], millionths(p[EPSILON]), &out[0]);
 }
 
 static void layer_norm_reference(const uint32_t *p, const void *const *in, void *const *out)
 {
-    ref_layer_norm(p[ROWS], p[COLS], in[0], in[1], in[2], EPSILON, out[0]);
+    ref_layer_norm(p[ROWS], p[COLS], in[0], in[1], in[2], millionths(p[EPSILON]), out[0]);
 }
 
 static double layer_norm_flops(const uint32_t *p)
@@ -37,15 +35,15 @@ static double cols_terms(const uint32_t *p)
     return p[COLS];
 }
 
-static const struct catalogue_case layer_norm_bench[] = {{"recogniser, tokens", {80, 120}},
-                                                         {"recogniser, local mixing", {240, 64}},
-                                                         {"recogniser, batch of 8", {640, 120}}};
+static const struct catalogue_case layer_norm_bench[] = {{"recogniser, tokens", {80, 120, 10}},
+                                                         {"recogniser, local mixing", {240, 64, 10}},
+                                                         {"recogniser, batch of 8", {640, 120, 10}}};
 static const struct catalogue_case layer_norm_test[] = {
-    {"odd", {3, 37}}, {"one row", {1, 257}}, {"short", {17, 5}}, {"long", {2, 1031}}};
+    {"odd", {3, 37, 10}}, {"one row", {1, 257, 10}}, {"short", {17, 5, 10}}, {"long", {2, 1031, 10}}};
 const struct catalogue_entry catalogue_layer_norm = {
     .name = "layer_norm",
     .summary = "(x - mean) / sqrt(variance + epsilon) gamma + beta over the last dimension",
-    .params = "rows cols",
+    .params = "rows cols epsilon/1e6",
     .bench = layer_norm_bench,
     .test = layer_norm_test,
     .ntests = COUNT(layer_norm_test),

@@ -2,8 +2,8 @@
 /* Catalogue: matrix products. */
 #include "entry.h"
 
-enum { BATCH, M, N, K, TRANS_A, TRANS_B, BATCHED_B, BIAS, PER_ROW, ACTIVATION, BETA };
-#define GEMM_PARAMS "batch m n k trans_a trans_b batched_b bias bias_per_row activation beta"
+enum { BATCH, M, N, K, TRANS_A, TRANS_B, BATCHED_B, BIAS, PER_ROW, ACTIVATION, BETA, ALPHA };
+#define GEMM_PARAMS "batch m n k trans_a trans_b batched_b bias bias_per_row activation beta/1e6 alpha/1e6"
 
 static void sgemm_io(const uint32_t *p, struct catalogue_io *io)
 {
@@ -24,8 +24,8 @@ static int sgemm_run(const uint32_t *p, const struct tensor *in, struct tensor *
     struct gemm_params params = {.trans_a = p[TRANS_A],
                                  .trans_b = p[TRANS_B],
                                  .bias_per_row = p[PER_ROW],
-                                 .alpha = 1,
-                                 .beta = p[BETA] ? 0.5f : 0,
+                                 .alpha = millionths(p[ALPHA]),
+                                 .beta = millionths(p[BETA]),
                                  .activation = p[ACTIVATION]};
     return tensor_sgemm(&in[0], &in[1], optional(p[BIAS], &in[2]), &out[0], &params);
 }
@@ -41,8 +41,8 @@ static void sgemm_reference(const uint32_t *p, const void *const *in, void *cons
                            .batched_a = true,
                            .batched_b = p[BATCHED_B],
                            .bias_per_row = p[PER_ROW],
-                           .alpha = 1,
-                           .beta = p[BETA] ? 0.5f : 0,
+                           .alpha = millionths(p[ALPHA]),
+                           .beta = millionths(p[BETA]),
                            .activation = p[ACTIVATION]};
     ref_sgemm(&s, in[0], in[1], p[BIAS] ? in[2] : NULL, out[0]);
 }
@@ -57,20 +57,22 @@ static double sgemm_terms(const uint32_t *p)
     return p[K] + 2.0;
 }
 
+#define ONE 1000000
+
 static const struct catalogue_case sgemm_bench[] = {
-    {"recogniser, mixing layer", {1, 512, 80, 512, 0, 0, 0, 1, 1, ACTIVATE_GELU, 0}},
-    {"recogniser, classes", {1, 40, 6625, 120, 0, 1, 0, 1, 0, ACTIVATE_NONE, 0}},
-    {"recogniser, attention scores", {8, 240, 240, 64, 0, 1, 1, 0, 0, ACTIVATE_NONE, 0}},
+    {"recogniser, mixing layer", {1, 512, 80, 512, 0, 0, 0, 1, 1, ACTIVATE_GELU, 0, ONE}},
+    {"recogniser, classes", {1, 40, 6625, 120, 0, 1, 0, 1, 0, ACTIVATE_NONE, 0, ONE}},
+    {"recogniser, attention scores", {8, 240, 240, 64, 0, 1, 1, 0, 0, ACTIVATE_NONE, 0, ONE}},
 };
 static const struct catalogue_case sgemm_test[] = {
-    {"one element", {1, 1, 1, 1, 0, 0, 0, 0, 0, ACTIVATE_NONE, 0}},
-    {"odd", {1, 7, 67, 33, 0, 0, 0, 1, 0, ACTIVATE_RELU, 1}},
-    {"odd, a transposed", {1, 101, 65, 37, 1, 0, 0, 1, 1, ACTIVATE_SILU, 0}},
-    {"odd, b transposed", {1, 13, 131, 70, 0, 1, 0, 1, 0, ACTIVATE_GELU, 1}},
-    {"odd, both transposed", {1, 100, 5, 3, 1, 1, 0, 0, 0, ACTIVATE_SIGMOID, 0}},
-    {"full tiles", {1, 96, 128, 64, 0, 0, 0, 0, 0, ACTIVATE_NONE, 0}},
-    {"batched", {3, 10, 20, 30, 0, 0, 1, 0, 0, ACTIVATE_TANH, 0}},
-    {"batched, shared b", {5, 4, 9, 17, 1, 1, 0, 1, 1, ACTIVATE_NONE, 1}},
+    {"one element", {1, 1, 1, 1, 0, 0, 0, 0, 0, ACTIVATE_NONE, 0, ONE}},
+    {"odd", {1, 7, 67, 33, 0, 0, 0, 1, 0, ACTIVATE_RELU, 500000, 750000}},
+    {"odd, a transposed", {1, 101, 65, 37, 1, 0, 0, 1, 1, ACTIVATE_SILU, 0, ONE}},
+    {"odd, b transposed", {1, 13, 131, 70, 0, 1, 0, 1, 0, ACTIVATE_GELU, 500000, 750000}},
+    {"odd, both transposed", {1, 100, 5, 3, 1, 1, 0, 0, 0, ACTIVATE_SIGMOID, 0, ONE}},
+    {"full tiles", {1, 96, 128, 64, 0, 0, 0, 0, 0, ACTIVATE_NONE, 0, ONE}},
+    {"batched", {3, 10, 20, 30, 0, 0, 1, 0, 0, ACTIVATE_TANH, 0, ONE}},
+    {"batched, shared b", {5, 4, 9, 17, 1, 1, 0, 1, 1, ACTIVATE_NONE, 500000, 750000}},
 };
 const struct catalogue_entry catalogue_sgemm = {
     .name = "sgemm",

@@ -55,7 +55,7 @@ MOVE(fill, "y = value", "n", fill_bench, fill_test);
 /* ---- zero_cols ------------------------------------------------------------------------------------------
  */
 
-enum { B, C, H, W, E, F, G, I, MODE };
+enum { B, C, H, W, E, F, G, I, MODE, VALUE };
 
 static void zero_cols_io(const uint32_t *p, struct catalogue_io *io)
 {
@@ -123,7 +123,7 @@ static struct pad_shape pad_of(const uint32_t *p)
         .bottom = (int32_t)p[G] - 100,
         .right = (int32_t)p[I] - 100,
         .mode = p[MODE],
-        .value = 0.75f,
+        .value = millionths(p[VALUE]),
     };
 }
 
@@ -152,12 +152,12 @@ static const struct catalogue_case pad_all_bench[] = {
     {"detector, page", {1, 3, 600, 632, 104, 104, 104, 104, PAD_WITH_EDGE}},
     {"detector, stage 3", {1, 96, 80, 80, 101, 101, 101, 101, PAD_WITH_REFLECTION}}};
 static const struct catalogue_case pad_all_test[] = {
-    {"value", {2, 3, 5, 7, 101, 102, 100, 103, PAD_WITH_VALUE}},
+    {"value", {2, 3, 5, 7, 101, 102, 100, 103, PAD_WITH_VALUE, 750000}},
     {"edge", {1, 2, 4, 5, 103, 100, 107, 106, PAD_WITH_EDGE}},
     {"reflection", {2, 1, 6, 5, 103, 104, 105, 102, PAD_WITH_REFLECTION}},
     {"cropping", {1, 3, 8, 9, 98, 97, 101, 99, PAD_WITH_VALUE}}};
 MOVE(pad_all, "padding on any side by a value, the edge or reflection; negative crops",
-     "n c h w top+100 left+100 bottom+100 right+100 mode", pad_all_bench, pad_all_test);
+     "n c h w top+100 left+100 bottom+100 right+100 mode value/1e6", pad_all_bench, pad_all_test);
 
 /* ---- crop_cols ------------------------------------------------------------------------------------------
  */
@@ -215,24 +215,15 @@ static const struct catalogue_case copy_part_test[] = {{"concatenation", {3, 4, 
 MOVE(copy_part, "copies positions along an axis: concatenation, slice",
      "outer x_len inner y_len x_from y_from count", copy_part_bench, copy_part_test);
 
-/* ---- interp_nearest: doubling and other factors in hundredths --------------------------------------------
- */
+/* ---- interp_nearest: E..G are oh, ow and how a coordinate maps; I how it rounds; scales, where not oh / h
+ * --- */
+
+enum { SCALE_H = MODE, SCALE_W };
 
 static struct resize_shape resize_of(const uint32_t *p)
 {
-    uint32_t oh = p[H] * p[E] / 100, ow = p[W] * p[F] / 100;
-    return (struct resize_shape){
-        .planes = p[B] * p[C],
-        .h = p[H],
-        .w = p[W],
-        .oh = oh,
-        .ow = ow,
-        .scale_y = 100.0f / (float)p[E],
-        .scale_x = 100.0f / (float)p[F],
-        .shift_y = (float)p[G] / 100,
-        .shift_x = (float)p[G] / 100,
-        .ceiling = p[I],
-    };
+    return resize_nearest(p[B] * p[C], p[H], p[W], p[E], p[F], p[G], p[I], millionths(p[SCALE_H]),
+                          millionths(p[SCALE_W]));
 }
 
 static void interp_nearest_io(const uint32_t *p, struct catalogue_io *io)
@@ -255,15 +246,17 @@ static void interp_nearest_reference(const uint32_t *p, const void *const *in, v
 }
 
 static const struct catalogue_case interp_nearest_bench[] = {
-    {"detector, neck", {1, 96, 20, 20, 200, 200, 0, 0}},
-    {"detector, neck to map", {1, 24, 20, 20, 800, 800, 0, 0}},
-    {"detector, neck", {1, 96, 80, 80, 200, 200, 0, 0}}};
-static const struct catalogue_case interp_nearest_test[] = {{"twice", {2, 3, 5, 7, 200, 200, 0, 0}},
-                                                            {"odd factors", {1, 2, 9, 11, 130, 270, 0, 0}},
-                                                            {"smaller", {1, 3, 17, 13, 60, 45, 0, 0}},
-                                                            {"shifted, up", {1, 2, 6, 5, 150, 250, 25, 1}}};
-MOVE(interp_nearest, "nearest-neighbour resizing", "n c h w factor_h/100 factor_w/100 shift/100 ceiling",
-     interp_nearest_bench, interp_nearest_test);
+    {"detector, neck", {1, 96, 20, 20, 40, 40, RESIZE_ASYMMETRIC, RESIZE_FLOOR}},
+    {"detector, neck to map", {1, 24, 20, 20, 160, 160, RESIZE_ASYMMETRIC, RESIZE_FLOOR}},
+    {"detector, neck", {1, 96, 80, 80, 160, 160, RESIZE_ASYMMETRIC, RESIZE_FLOOR}}};
+static const struct catalogue_case interp_nearest_test[] = {
+    {"twice", {2, 3, 5, 7, 10, 14, RESIZE_ASYMMETRIC, RESIZE_FLOOR}},
+    {"half pixel", {1, 2, 9, 11, 12, 29, RESIZE_HALF_PIXEL, RESIZE_PREFER_FLOOR}},
+    {"smaller", {1, 3, 17, 13, 10, 5, RESIZE_HALF_PIXEL, RESIZE_CEIL}},
+    {"corners aligned", {1, 2, 6, 5, 9, 1, RESIZE_ALIGN_CORNERS, RESIZE_PREFER_CEIL}},
+    {"given scale", {1, 2, 4, 4, 2, 2, RESIZE_ASYMMETRIC, RESIZE_FLOOR, 600000, 600000}}};
+MOVE(interp_nearest, "nearest-neighbour resizing",
+     "n c h w oh ow coordinates rounding scale_h/1e6 scale_w/1e6", interp_nearest_bench, interp_nearest_test);
 
 /* ---- chw_to_seq -----------------------------------------------------------------------------------------
  */

@@ -107,21 +107,25 @@ const struct catalogue_entry catalogue_bias_backward = {
 /* ---- optimiser steps ------------------------------------------------------------------------------------
  */
 
-enum { SIZE, VARIANT };
+enum { SIZE, RATE, MOMENTUM, DAMPENING, SGD_DECAY, NESTEROV };
+enum { BETA1 = 2, BETA2, STEP, ADAM_DECAY };
+#define ONE 1000000
 
-static const struct catalogue_case step_bench[] = {{"classifier, hidden", {400 * 120, 1}},
-                                                   {"recogniser, 3x3", {64 * 64 * 9, 1}},
-                                                   {"recogniser, classes", {120 * 6625, 1}}};
-static const struct catalogue_case step_test[] = {
-    {"plain", {77, 0}}, {"odd", {1013, 1}}, {"decay", {511, 2}}};
+static const struct catalogue_case sgd_bench[] = {
+    {"classifier, hidden", {400 * 120, 100000, 900000, ONE, 0, 0}},
+    {"recogniser, 3x3", {64 * 64 * 9, 100000, 900000, ONE, 100, 0}},
+    {"recogniser, classes", {120 * 6625, 100000, 900000, ONE, 100, 1}}};
+static const struct catalogue_case sgd_test[] = {{"plain", {77, 100000, 0, ONE, 0, 0}},
+                                                 {"momentum", {1013, 50000, 900000, 100000, 0, 0}},
+                                                 {"decay, Nesterov", {511, 100000, 900000, ONE, 10000, 1}}};
 
 static struct sgd_params sgd_of(const uint32_t *p)
 {
-    return (struct sgd_params){.rate = 0.1f,
-                               .momentum = p[VARIANT] ? 0.9f : 0,
-                               .dampening = 1,
-                               .decay = p[VARIANT] == 2 ? 0.01f : 0,
-                               .nesterov = p[VARIANT] == 2};
+    return (struct sgd_params){.rate = millionths(p[RATE]),
+                               .momentum = millionths(p[MOMENTUM]),
+                               .dampening = millionths(p[DAMPENING]),
+                               .decay = millionths(p[SGD_DECAY]),
+                               .nesterov = p[NESTEROV]};
 }
 
 static void sgd_io(const uint32_t *p, struct catalogue_io *io)
@@ -153,10 +157,10 @@ static double sgd_flops(const uint32_t *p)
 const struct catalogue_entry catalogue_sgd_step = {
     .name = "sgd_step",
     .summary = "v = momentum v + g; w -= rate v",
-    .params = "n variant",
-    .bench = step_bench,
-    .test = step_test,
-    .ntests = COUNT(step_test),
+    .params = "n rate/1e6 momentum/1e6 dampening/1e6 decay/1e6 nesterov",
+    .bench = sgd_bench,
+    .test = sgd_test,
+    .ntests = COUNT(sgd_test),
     .io = sgd_io,
     .run = sgd_run,
     .reference = sgd_reference,
@@ -166,14 +170,22 @@ const struct catalogue_entry catalogue_sgd_step = {
     .reason = "a handful of roundings of values of at most 2",
 };
 
+static const struct catalogue_case adam_bench[] = {
+    {"classifier, hidden", {400 * 120, 1000, 900000, 999000, 9, 0}},
+    {"recogniser, 3x3", {64 * 64 * 9, 1000, 900000, 999000, 9, 0}},
+    {"recogniser, classes", {120 * 6625, 1000, 900000, 999000, 9, 100}}};
+static const struct catalogue_case adam_test[] = {{"first step", {77, 10000, 900000, 999000, 1, 0}},
+                                                  {"later", {1013, 10000, 900000, 999000, 7, 0}},
+                                                  {"decay", {511, 1000, 800000, 990000, 3, 10000}}};
+
 static struct adam_params adam_of(const uint32_t *p)
 {
-    return (struct adam_params){.rate = 0.01f,
-                                .beta1 = 0.9f,
-                                .beta2 = 0.999f,
+    return (struct adam_params){.rate = millionths(p[RATE]),
+                                .beta1 = millionths(p[BETA1]),
+                                .beta2 = millionths(p[BETA2]),
                                 .epsilon = 1e-8f,
-                                .decay = p[VARIANT] == 2 ? 0.01f : 0,
-                                .step = p[VARIANT] ? 7 : 1};
+                                .decay = millionths(p[ADAM_DECAY]),
+                                .step = p[STEP]};
 }
 
 static void adam_io(const uint32_t *p, struct catalogue_io *io)
@@ -208,10 +220,10 @@ static double adam_flops(const uint32_t *p)
 const struct catalogue_entry catalogue_adam_step = {
     .name = "adam_step",
     .summary = "moving averages m of g and v of g^2; w -= rate m / (sqrt v + epsilon), bias-corrected",
-    .params = "n variant",
-    .bench = step_bench,
-    .test = step_test,
-    .ntests = COUNT(step_test),
+    .params = "n rate/1e6 beta1/1e6 beta2/1e6 step decay/1e6",
+    .bench = adam_bench,
+    .test = adam_test,
+    .ntests = COUNT(adam_test),
     .io = adam_io,
     .run = adam_run,
     .reference = adam_reference,

@@ -58,10 +58,10 @@ void ref_copy_part(uint32_t outer, uint32_t inner, const float *x, uint32_t x_le
 }
 
 /* In float, as the operator defines it: a position at a half must fall on the same side everywhere. */
-static uint32_t nearest(uint32_t o, float scale, float shift, bool ceiling, uint32_t size)
+static uint32_t nearest(uint32_t o, float factor, const struct resize_shape *s, uint32_t size)
 {
-    float v = fmaf((float)o, scale, shift);
-    float r = ceiling ? ceilf(v) : floorf(v);
+    float v = ((float)o + s->before) / factor + s->after;
+    float r = s->ceiling ? ceilf(v) : floorf(v);
     return r<0 ? 0 : r>(float)(size - 1) ? size - 1 : (uint32_t)r;
 }
 
@@ -70,8 +70,7 @@ void ref_interp_nearest(const struct resize_shape *s, const float *x, float *y)
     for (uint32_t plane = 0; plane < s->planes; plane++)
         for (uint32_t oy = 0; oy < s->oh; oy++)
             for (uint32_t ox = 0; ox < s->ow; ox++) {
-                size_t iy = nearest(oy, s->scale_y, s->shift_y, s->ceiling, s->h);
-                size_t ix = nearest(ox, s->scale_x, s->shift_x, s->ceiling, s->w);
+                size_t iy = nearest(oy, s->factor_y, s, s->h), ix = nearest(ox, s->factor_x, s, s->w);
                 *y++ = x[((size_t)plane * s->h + iy) * s->w + ix];
             }
 }

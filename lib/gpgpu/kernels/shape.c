@@ -85,9 +85,9 @@ KERNEL(copy_part, IN(x), OUT(y), U32(n), DIVISOR(part), U32(x_stride), U32(x_off
     }
 }
 
-/* floor(v) or ceil(v) clamped to 0 .. size-1. v is far below 2^22: adding 1.5 * 2^23 rounds it to nearest,
+/* floor(v) or ceil(v), clamped to 0 .. size-1. |v| is far below 2^22: adding 1.5 * 2^23 rounds it to nearest,
  * and one comparison corrects that. */
-static KERNEL_INLINE uint32_t nearest_index(float v, uint32_t size, uint32_t ceiling)
+static KERNEL_INLINE uint32_t round_into(float v, uint32_t size, uint32_t ceiling)
 {
     const float magic = 12582912.0f;
     float shifted = v + magic;
@@ -97,17 +97,17 @@ static KERNEL_INLINE uint32_t nearest_index(float v, uint32_t size, uint32_t cei
     return (uint32_t)clamp_i32(k, 0, (int32_t)size - 1);
 }
 
-/* y[oy][ox] = x[round(oy scale_y + shift_y)][round(ox scale_x + shift_x)], rounding down or up. */
-KERNEL(interp_nearest, IN(x), OUT(y), U32(n), U32(h), U32(w), DIVISOR(pixels), DIVISOR(ow), F32(scale_y),
-       F32(shift_y), F32(scale_x), F32(shift_x), U32(ceiling))
+/* Position (o + before) / factor + after, rounded down or up: struct resize_shape. */
+KERNEL(interp_nearest, IN(x), OUT(y), U32(n), U32(h), U32(w), DIVISOR(pixels), DIVISOR(ow), F32(factor_y),
+       F32(factor_x), F32(before), F32(after), U32(ceiling))
 {
     FOR_EACH (i, n) {
         uint32_t plane = DIVIDE(i, pixels);
         uint32_t pixel = i - plane * pixels;
         uint32_t oy = DIVIDE(pixel, ow);
         uint32_t ox = pixel - oy * ow;
-        uint32_t iy = nearest_index(fma_f32((float)oy, scale_y, shift_y), h, ceiling);
-        uint32_t ix = nearest_index(fma_f32((float)ox, scale_x, shift_x), w, ceiling);
+        uint32_t iy = round_into(((float)oy + before) / factor_y + after, h, ceiling);
+        uint32_t ix = round_into(((float)ox + before) / factor_x + after, w, ceiling);
         y[i] = x[(plane * h + iy) * w + ix];
     }
 }

@@ -130,8 +130,8 @@ int tensor_interp_nearest(const struct tensor *x, const struct resize_shape *sha
     struct op_grid grid = op_grid_linear(x->tc, n);
     return OP_LAUNCH(x->tc, interp_nearest, grid, op_addr(x), op_addr(y), op_u32(n), op_u32(height(x)),
                      op_u32(width(x)), OP_DIVISOR(height(y) * width(y)), OP_DIVISOR(width(y)),
-                     op_f32(shape->scale_y), op_f32(shape->shift_y), op_f32(shape->scale_x),
-                     op_f32(shape->shift_x), op_u32(shape->ceiling));
+                     op_f32(shape->factor_y), op_f32(shape->factor_x), op_f32(shape->before),
+                     op_f32(shape->after), op_u32(shape->ceiling));
 }
 
 int tensor_chw_to_seq(const struct tensor *x, struct tensor *y)

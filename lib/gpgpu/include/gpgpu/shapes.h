@@ -66,15 +66,49 @@ struct gemm_shape {
     enum activation activation;
 };
 
-/* Nearest-neighbour resizing: y[oy][ox] = x[f(oy * scale_y + shift_y)][f(ox * scale_x + shift_x)] with f the
- * floor, or the ceiling, clamped into the plane. ONNX's coordinate and rounding modes all have this form. */
+/*
+ * Nearest-neighbour resizing: y[oy][ox] = x[round((oy + before) / factor_y + after)][...], rounding down, or
+ * up, into the plane. ONNX's coordinate and rounding modes all have this form. It is a quotient, not a
+ * product with the inverse, so that positions half-way between two elements are met exactly.
+ */
 struct resize_shape {
     uint32_t planes, h, w, oh, ow;
-    float scale_y, shift_y, scale_x, shift_x;
+    float factor_y, factor_x, before, after;
     bool ceiling;
 };
 
 enum pad_mode { PAD_WITH_VALUE, PAD_WITH_EDGE, PAD_WITH_REFLECTION };
+
+/* ONNX Resize's coordinate_transformation_mode and nearest_mode. PyTorch's and Paddle's "nearest" is
+ * asymmetric and floor. */
+enum resize_coordinates { RESIZE_ASYMMETRIC, RESIZE_HALF_PIXEL, RESIZE_ALIGN_CORNERS };
+enum resize_rounding { RESIZE_FLOOR, RESIZE_CEIL, RESIZE_PREFER_FLOOR, RESIZE_PREFER_CEIL };
+
+/* Output positions an input position, along one axis; given: the caller's factor, 0: out / in. */
+static inline float resize_factor(uint32_t in, uint32_t out, float given, enum resize_coordinates coordinates)
+{
+    if (coordinates == RESIZE_ALIGN_CORNERS)
+        return out > 1 ? (float)(out - 1) / (float)(in - 1) : 1;
+    return given != 0 ? given : (float)out / (float)in;
+}
+
+static inline struct resize_shape resize_nearest(uint32_t planes, uint32_t h, uint32_t w, uint32_t oh,
+                                                 uint32_t ow, enum resize_coordinates coordinates,
+                                                 enum resize_rounding rounding, float factor_h,
+                                                 float factor_w)
+{
+    struct resize_shape s = {.planes = planes, .h = h, .w = w, .oh = oh, .ow = ow};
+    s.factor_y = resize_factor(h, oh, factor_h, coordinates);
+    s.factor_x = resize_factor(w, ow, factor_w, coordinates);
+    if (coordinates == RESIZE_HALF_PIXEL)
+        s.before = 0.5f, s.after = -0.5f;
+    if (rounding == RESIZE_PREFER_FLOOR) /* ceil(v - 1/2) */
+        s.after -= 0.5f;
+    if (rounding == RESIZE_PREFER_CEIL) /* floor(v + 1/2) */
+        s.after += 0.5f;
+    s.ceiling = rounding == RESIZE_CEIL || rounding == RESIZE_PREFER_FLOOR;
+    return s;
+}
 
 /* Padding of [planes][h][w] by rows and columns on each side; negative crops. */
 struct pad_shape {
