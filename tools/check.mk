@@ -27,8 +27,9 @@ check-docs:
 	$(call say,CHECK,documents made from sources)
 	$(Q)$(PYTHON) tools/device-doc --check
 
-docs: ## make the documents' tables anew from the sources
+docs: build/unit/operator_server ## make the documents' tables anew from the sources
 	$(Q)$(PYTHON) tools/device-doc --write
+	$(Q)$(PYTHON) tools/operators-doc --write
 
 check-kconfig: | build/.setup/base
 	$(call say,CHECK,Kconfig)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-# build/unit/operator_server: the catalogue, for tests/onnx/test_onnx.py.
+# build/unit/operator_server: the catalogue, for tests/onnx/test_onnx.py and tools/operators-doc.
 include lib/gpgpu/kernels/kernels.mk
-include qemu/simt/sources.mk
+include qemu/simt/hosted.mk
 
 src-operator_server := tests/onnx/operator_server.c $(addprefix drivers/gpgpu/,gpgpu.c rv32.c vram.c sim/sim.c) \
 	lib/gpgpu/pool.c $(wildcard lib/gpgpu/catalogue/*.c) $(addprefix lib/gpgpu/cpu/,$(float-srcs)) \
 	$(addprefix lib/gpgpu/ops/,$(float-srcs) tensor.c check.c launch.c graph.c) $(OPS).image.c \
-	$(addprefix hal/linux/,time.c) $(wildcard bus/*.c lib/core/*.c) $(simt-srcs)
+	$(addprefix hal/linux/,time.c) $(wildcard bus/*.c lib/core/*.c)
 # Large shapes: without sanitizers, which see the same code in tests/unit/operators.
 cflags-operator_server := $(filter-out -O%,$(simt-cflags)) -O3 -fno-sanitize=all -Idrivers/gpgpu
-libs-operator_server := $(simt-libs)
+libs-operator_server := $(simt-objs) $(simt-libs)
 $(eval $(call unit-program,operator_server))
+$(U)/operator_server: $(simt-objs)
 unit-programs: $(U)/operator_server

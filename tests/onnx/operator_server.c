@@ -127,8 +127,52 @@ static void serve(struct tensor_context *tc, char *line)
     }
 }
 
-int main(void)
+static void list_tensors(const char *what, const struct catalogue_tensor *t, unsigned n)
 {
+    for (unsigned i = 0; i < n; i++) {
+        printf("%s\t%s\t%s", what, t[i].name, t[i].type == TENSOR_I32 ? "int32 " : "");
+        for (uint32_t d = 0; d < t[i].rank; d++)
+            printf(d ? "x%u" : "%u", t[i].dims[d]);
+        printf("\n");
+    }
+}
+
+static void list_bench(const struct catalogue_entry *e, const struct catalogue_case *c)
+{
+    unsigned words = 1;
+    for (const char *p = e->params; *p; p++)
+        words += *p == ' ';
+    printf("bench\t%s\t", c->where);
+    for (unsigned i = 0; i < words; i++)
+        printf(i ? " %u" : "%u", c->p[i]);
+    printf("\t%.0f\t%.0f\t%.2g\n", gpgpu_catalogue_bytes(e, c->p), e->flops(c->p),
+           gpgpu_catalogue_tolerance(e, c->p, 1));
+}
+
+static void list_entry(const struct catalogue_entry *e)
+{
+    struct catalogue_io io = {0};
+    e->io(e->bench[0].p, &io);
+    printf("op\t%s\t%s\t%s\t%s\n", e->name, e->summary, e->params, e->reason);
+    list_tensors("in", io.in, io.ninputs);
+    list_tensors("out", io.out, io.noutputs);
+    for (size_t i = 0; i < CATALOGUE_BENCH; i++)
+        list_bench(e, &e->bench[i]);
+    for (size_t i = 0; i < e->ntests; i++)
+        printf("test\t%s\n", e->test[i].where);
+}
+
+static int list_catalogue(void)
+{
+    for (size_t i = 0; i < gpgpu_catalogue_size; i++)
+        list_entry(gpgpu_catalogue[i]);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--list") == 0)
+        return list_catalogue();
     struct gpgpu_device *sim;
     struct tensor_context tc;
     char line[512];
