@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Time of every operator of the catalogue at its three real shapes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/test.h"
+#include "gpgpu/catalogue.h"
+#include "gpgpu/operators.h"
+#include "hal/time.h"
+
+#define LEAST_NS   50000000ull /* a measurement lasts at least this long ... */
+#define MOST_CALLS 1000u       /* ... or this many calls */
+
+struct operands {
+    struct catalogue_io io;
+    struct tensor in[CATALOGUE_INPUTS];
+    struct tensor out[CATALOGUE_OUTPUTS];
+};
+
+/* Floats are 0.5, integers 0: harmless labels, lengths and indices. */
+static int make(struct tensor_context *tc, struct tensor *t, const struct catalogue_tensor *spec)
+{
+    int err = tensor_create(tc, t, spec->type, spec->rank, spec->dims);
+    if (err || spec->type == TENSOR_F32)
+        return err ? err : tensor_fill(t, 0.5f);
+    void *zeros = calloc(1, tensor_bytes(t));
+    err = zeros ? tensor_write(t, zeros) : -1;
+    free(zeros);
+    return err;
+}
+
+static int make_all(struct tensor_context *tc, struct operands *o)
+{
+    int err = 0;
+    for (unsigned i = 0; i < o->io.ninputs && !err; i++)
+        err = make(tc, &o->in[i], &o->io.in[i]);
+    for (unsigned i = 0; i < o->io.noutputs && !err; i++)
+        err = make(tc, &o->out[i], &o->io.out[i]);
+    return err ? err : tensor_sync(tc);
+}
+
+static void destroy_all(struct operands *o)
+{
+    for (unsigned i = 0; i < CATALOGUE_INPUTS; i++)
+        tensor_destroy(&o->in[i]);
+    for (unsigned i = 0; i < CATALOGUE_OUTPUTS; i++)
+        tensor_destroy(&o->out[i]);
+}
+
+/* Nanoseconds of one call, the device's work included; the first call, which warms up, is not counted. */
+static int time_calls(struct tensor_context *tc, const struct catalogue_entry *entry, const uint32_t *p,
+                      struct operands *o, uint64_t *ns)
+{
+    int err = entry->run(p, o->in, o->out);
+    err = err ? err : tensor_sync(tc);
+    uint64_t start = time_now_ns(), elapsed = 0;
+    unsigned calls = 0;
+    while (!err && elapsed < LEAST_NS && calls < MOST_CALLS) {
+        err = entry->run(p, o->in, o->out);
+        err = err ? err : tensor_sync(tc);
+        elapsed = time_now_ns() - start;
+        calls++;
+    }
+    *ns = calls ? elapsed / calls : 0;
+    return err;
+}
+
+static void measure(struct tensor_context *tc, const struct catalogue_entry *entry,
+                    const struct catalogue_case *c)
+{
+    struct operands o = {0};
+    uint64_t ns = 0;
+    entry->io(c->p, &o.io);
+    int err = make_all(tc, &o);
+    err = err ? err : time_calls(tc, entry, c->p, &o, &ns);
+    destroy_all(&o);
+    if (err)
+        fail("%s, %s: error %d: %s", entry->name, c->where, err, tensor_error(tc));
+    else
+        printf("OP %s, %s: %llu ns, %.0f bytes, %.0f flops\n", entry->name, c->where, (unsigned long long)ns,
+               gpgpu_catalogue_bytes(entry, c->p), entry->flops(c->p));
+}
+
+/* Whether to measure an operator: all, or those that the arguments name. */
+static bool wanted(const char *name, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], name) == 0)
+            return true;
+    return argc <= 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct tensor_context tc;
+    struct gpgpu_device *device = gpgpu_device_get(0);
+    if (!check(device != NULL, "a GPU is there"))
+        return test_exit_code();
+    if (!check(tensor_context_open(&tc, device) == 0, "%s runs the operator module", device->name))
+        return test_exit_code();
+    for (size_t i = 0; i < gpgpu_catalogue_size; i++)
+        for (size_t k = 0; k < CATALOGUE_BENCH && wanted(gpgpu_catalogue[i]->name, argc, argv); k++)
+            measure(&tc, gpgpu_catalogue[i], &gpgpu_catalogue[i]->bench[k]);
+    tensor_context_close(&tc);
+    return test_exit_code();
+}
