@@ -62,6 +62,7 @@ struct simt {
 
     pthread_mutex_t program_lock; /* the program of the launch and the cache */
     struct simt_program *prog;    /* newest one; NULL until a worker needs it */
+    bool flags_nearby; /* simt_program_flags_nearby() before any thread ran: threads write there, too */
     struct cached_program cache[CACHED_PROGRAMS];
 };
 
@@ -153,10 +154,11 @@ static int get_program(struct simt_cu *cu)
     pthread_mutex_lock(&s->program_lock);
     if (!s->prog) {
         r = make_program(s, (uint32_t)cu->launch.kernel);
+        s->flags_nearby = r == 0 && simt_program_flags_nearby(s->prog, &s->code);
     }
     if (r == 0) {
         cu->prog = simt_program_ref(s->prog);
-        cu->track_flags = cu->prog->reads_flags || simt_program_flags_nearby(cu->prog, &s->code);
+        cu->track_flags = cu->prog->reads_flags || s->flags_nearby;
     }
     pthread_mutex_unlock(&s->program_lock);
     return r;
