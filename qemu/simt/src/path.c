@@ -309,11 +309,10 @@ void simt_tree_begin_turn(struct simt_tree *t)
 }
 
 /* Paths made in this turn queue up behind all others, p behind them: nothing waits for ever. */
-void simt_tree_end_turn(struct simt_tree *t, int p)
+void simt_tree_rotate(struct simt_tree *t, int p)
 {
     int i;
 
-    simt_tree_release(t);
     EACH_PATH (t, i) {
         if (i != p && t->path[i].stamp > t->turn_stamp) {
             t->path[i].stamp = --t->low_stamp;
@@ -321,4 +320,10 @@ void simt_tree_end_turn(struct simt_tree *t, int p)
     }
     t->path[p].stamp = --t->low_stamp;
     merge_siblings(t);
+}
+
+void simt_tree_end_turn(struct simt_tree *t, int p)
+{
+    simt_tree_release(t);
+    simt_tree_rotate(t, p);
 }

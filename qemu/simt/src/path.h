@@ -97,7 +97,10 @@ void simt_tree_barrier_done(struct simt_tree *t);
 /* Let the lanes that wait in joins go on. True if there were any. */
 bool simt_tree_release(struct simt_tree *t);
 
-/* Path p has run for its turn: lanes that wait in joins may go on, then every other path gets its turn. */
+/* Path p has run for its turn: every other path that can run gets one before it goes on. */
+void simt_tree_rotate(struct simt_tree *t, int p);
+
+/* The same, and lanes that wait in joins may go on. */
 void simt_tree_end_turn(struct simt_tree *t, int p);
 
 /* A new turn of the warp begins. */

@@ -75,6 +75,7 @@ static void init_warp(struct simt_cu *cu, struct simt_warp *w, uint32_t index)
     memset(w->exchange, 0, sizeof(w->exchange));
     w->reserved = 0;
     w->index = index;
+    w->turns = 0;
     set_thread_ids(cu, w);
     clear_private(cu, w);
     simt_update_rm_mode(cu, w);
@@ -354,6 +355,16 @@ static int64_t min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static void end_turn(const struct simt_cu *cu, struct simt_warp *w, int p)
+{
+    if (cu->turn_atomics < SIMT_TURN_ATOMICS && ++w->turns < SIMT_TURNS_TO_RELEASE) {
+        simt_tree_rotate(&w->tree, p);
+        return;
+    }
+    w->turns = 0;
+    simt_tree_end_turn(&w->tree, p);
+}
+
 /* Run the warp until none of its paths can go on or its turn ends. 0, -EFAULT, or -ECANCELED to stop quietly.
  */
 static int run_turn(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp *w)
@@ -380,7 +391,7 @@ static int run_turn(struct simt_cu *cu, const struct simt_executor *engine, stru
             return raise_limit(cu, w, path);
         }
         if (turn <= 0 || cu->turn_atomics >= SIMT_TURN_ATOMICS) {
-            simt_tree_end_turn(&w->tree, p);
+            end_turn(cu, w, p);
             return 0;
         }
         uint64_t before = path->retired;
