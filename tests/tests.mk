@@ -2,11 +2,11 @@
 # Every layer's tests. pytest runs them all, so that one line counts them.
 #@ Tests
 
-test-dirs := tests/unit tests/onnx tests/qtest tests/boot tests/docs
+test-dirs := tests/unit tests/conformance tests/fuzz tests/onnx tests/qtest tests/boot tests/docs
 PYTEST := $(PYTHON) -m pytest -q -p no:cacheprovider $(if $(T),-k '$(T)')
 
 .PHONY: test unit qtest boottest
-test: unit-programs $(QEMU_BIN) | build/.setup/test build/.setup/guest ## run every test (T=WORD: those whose name holds it)
+test: unit-programs conformance-programs fuzz-programs $(QEMU_BIN) | build/.setup/test build/.setup/guest ## run every test (T=WORD: those whose name holds it)
 	$(Q)$(PYTEST) $(wildcard $(test-dirs)) --junit-xml=build/test.xml
 
 unit: unit-programs | build/.setup/test ## hosted unit tests, under ASan and UBSan
@@ -19,5 +19,7 @@ boottest: $(QEMU_BIN) | build/.setup/test build/.setup/guest ## boot every app a
 	$(Q)$(PYTEST) tests/boot
 
 include tests/unit/unit.mk
+include tests/conformance/conformance.mk
+include tests/fuzz/fuzz.mk
 include tests/onnx/onnx.mk
 include tests/bench/bench.mk

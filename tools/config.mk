@@ -4,7 +4,7 @@
 # Without either, the last `make NAME_defconfig` counts, else hello.
 #@ Configuration
 
-no-config-goals := help clean qemu setup check format %_defconfig test unit qtest boottest bench fuzz conformance docs
+no-config-goals := help clean qemu setup check format %_defconfig test unit qtest boottest bench fuzz conformance tsan docs
 
 PLATFORM ?= riscv64
 apps := $(patsubst apps/%/Kconfig,%,$(wildcard apps/*/Kconfig))

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control flow against the scalar oracle: the corpus of kernels at several shapes, then random programs. What
+ * must agree: all of memory, the instructions retired by all threads together, the barriers completed.
+ *
+ * usage: divergence [--count RANDOM_PROGRAMS] [--seed N] [--kernels FOLDER] [--dir FOLDER]
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <string.h>
+#include "progen.h"
+#include "scalar.h"
+
+#define KERNEL_ADDR  0x1000u
+#define ARGS_ADDR    0x100u
+#define SCRATCH_ADDR 0x200000u
+#define OUT_ADDR     0x202000u
+#define OUT_STRIDE   256u
+#define VRAM_SIZE    (4u << 20)
+#define SHARED_SIZE  4096u
+#define MAX_INSNS    200000000u
+#define SPIN_THREADS                                                                                         \
+    100u /* of a block that spins: each hand-over of a lock costs up to a turn of every warp */
+
+struct shape {
+    uint32_t grid[3], block[3];
+};
+
+struct totals {
+    uint64_t programs, launches, insns, mismatches;
+};
+
+static const struct shape corpus_shapes[] = {
+    {{1, 1, 1}, {1, 1, 1}},  {{1, 1, 1}, {7, 1, 1}},  {{3, 1, 1}, {31, 1, 1}},  {{2, 1, 1}, {32, 1, 1}},
+    {{1, 1, 1}, {33, 1, 1}}, {{5, 1, 1}, {64, 1, 1}}, {{1, 1, 1}, {100, 1, 1}}, {{2, 3, 2}, {5, 3, 2}},
+    {{1, 2, 1}, {8, 4, 1}},  {{2, 1, 1}, {16, 4, 4}}, {{1, 1, 3}, {1, 1, 17}},  {{2, 1, 1}, {1024, 1, 1}},
+};
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(*(array))))
+
+static void *checked(void *p)
+{
+    if (!p) {
+        fprintf(stderr, "divergence: no memory\n");
+        exit(2);
+    }
+    return p;
+}
+
+static void print_launch(const char *name, const struct simt_launch *l, const struct simt_config *c)
+{
+    fprintf(stderr, "divergence: %s, grid %ux%ux%u, block %ux%ux%u, warps of %u, %u compute units%s: ", name,
+            l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], c->warp_size,
+            c->num_cus, c->deterministic ? " in order" : "");
+}
+
+/* The engine on vram; 0 or the fault's cause, with a line about it. */
+static int run_engine(const char *name, const struct simt_config *config, const struct simt_launch *launch,
+                      uint8_t *vram, struct simt_counters *counters)
+{
+    struct simt_fault fault = {0};
+    struct simt *s = NULL;
+    char text[512];
+    int err = simt_create(&s, config, vram, VRAM_SIZE);
+
+    if (!err)
+        err = simt_run(s, launch, &fault);
+    if (s)
+        simt_counters_read(s, counters);
+    simt_destroy(s);
+    if (!err)
+        return 0;
+    print_launch(name, launch, config);
+    if (err == -EFAULT)
+        simt_fault_describe(&fault, text, sizeof(text));
+    fprintf(stderr, "%s\n", err == -EFAULT ? text : strerror(-err));
+    return err;
+}
+
+static bool compare(const char *name, const struct simt_config *config, const struct simt_launch *launch,
+                    const uint8_t *want, const uint8_t *got, const struct scalar_result *oracle,
+                    const struct simt_counters *counters, bool exact_count)
+{
+    uint32_t at = 0;
+
+    if (memcmp(want, got, VRAM_SIZE)) {
+        while (want[at] == got[at])
+            at++;
+        at &= ~3u;
+        print_launch(name, launch, config);
+        fprintf(stderr, "memory differs first at %#x: %08x, the oracle has %08x\n", at,
+                *(const uint32_t *)(got + at), *(const uint32_t *)(want + at));
+        return false;
+    }
+    if (exact_count && counters->lane_insns != oracle->insns) {
+        print_launch(name, launch, config);
+        fprintf(stderr, "%" PRIu64 " lane-instructions, the oracle has %" PRIu64 "\n", counters->lane_insns,
+                oracle->insns);
+        return false;
+    }
+    if (counters->barriers != oracle->barriers) {
+        print_launch(name, launch, config);
+        fprintf(stderr, "%" PRIu64 " barriers, the oracle has %" PRIu64 "\n", counters->barriers,
+                oracle->barriers);
+        return false;
+    }
+    return true;
+}
+
+/* One launch of what image holds, both ways. */
+static bool check(const char *name, const struct simt_config *config, const struct simt_launch *launch,
+                  const uint8_t *image, bool exact_count, struct totals *t)
+{
+    uint8_t *want = checked(malloc(VRAM_SIZE)), *got = checked(malloc(VRAM_SIZE));
+    struct simt_counters counters = {0};
+    struct scalar_result oracle;
+    bool ok;
+
+    memcpy(want, image, VRAM_SIZE);
+    memcpy(got, image, VRAM_SIZE);
+    oracle = scalar_run(want, VRAM_SIZE, launch, config->warp_size, MAX_INSNS);
+    if (oracle.cause) {
+        print_launch(name, launch, config);
+        fprintf(stderr, "the oracle stopped: %s at pc %#x, insn %08x\n", simt_cause_name(oracle.cause),
+                oracle.pc, oracle.insn);
+        exit(2); /* a mistake of the test */
+    }
+    ok = !run_engine(name, config, launch, got, &counters) &&
+         compare(name, config, launch, want, got, &oracle, &counters, exact_count);
+    t->launches++;
+    t->insns += oracle.insns;
+    t->mismatches += !ok;
+    free(want);
+    free(got);
+    return ok;
+}
+
+static void set_args(uint8_t *image)
+{
+    uint32_t args[SIMT_ARG_REGS] = {OUT_ADDR, SCRATCH_ADDR};
+
+    memcpy(image + ARGS_ADDR, args, sizeof(args));
+}
+
+static void check_kernel(const char *path, struct totals *t)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    bool spins = strncmp(name, "spin_", 5) == 0; /* how long depends on the schedule */
+    uint8_t *image = checked(calloc(1, VRAM_SIZE));
+    FILE *f = fopen(path, "rb");
+
+    if (!f || fread(image + KERNEL_ADDR, 1, SCRATCH_ADDR - KERNEL_ADDR, f) == 0) {
+        fprintf(stderr, "divergence: %s: %s\n", path, strerror(errno));
+        exit(2);
+    }
+    fclose(f);
+    set_args(image);
+    for (uint32_t i = 0; i < COUNT(corpus_shapes); i++) {
+        struct simt_config config = {.num_cus = i % 2 ? 4 : 1, .warp_size = 32, .deterministic = i % 3 == 0};
+        struct simt_launch launch = {.kernel = KERNEL_ADDR, .args = ARGS_ADDR, .shared_size = SHARED_SIZE};
+
+        memcpy(launch.grid, corpus_shapes[i].grid, sizeof(launch.grid));
+        memcpy(launch.block, corpus_shapes[i].block, sizeof(launch.block));
+        if (!spins || launch.block[0] * launch.block[1] * launch.block[2] <= SPIN_THREADS)
+            check(name, &config, &launch, image, !spins, t);
+    }
+    t->programs++;
+    free(image);
+}
+
+static void check_corpus(const char *folder, struct totals *t)
+{
+    char pattern[512];
+    glob_t found;
+
+    snprintf(pattern, sizeof(pattern), "%s/*.bin", folder);
+    if (glob(pattern, 0, NULL, &found) || !found.gl_pathc) {
+        fprintf(stderr, "divergence: no kernels in %s\n", folder);
+        exit(2);
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        check_kernel(found.gl_pathv[i], t);
+    globfree(&found);
+}
+
+static void random_shape(struct rng *r, struct simt_launch *l)
+{
+    static const uint8_t sizes[] = {1, 2, 5, 31, 32, 33, 40, 64, 70, 96};
+
+    for (int d = 0; d < 3; d++)
+        l->grid[d] = rng_one_in(r, 4) ? 2 : 1;
+    if (rng_one_in(r, 4)) {
+        for (int d = 0; d < 3; d++)
+            l->block[d] = 1 + rng_below(r, 5);
+    } else {
+        l->block[0] = sizes[rng_below(r, COUNT(sizes))];
+        l->block[1] = l->block[2] = 1;
+    }
+}
+
+static void check_random(uint64_t seed, const char *dir, struct totals *t)
+{
+    struct rng r = {seed};
+    struct code code = {.base = KERNEL_ADDR};
+    struct simt_config config = {.num_cus = 1 + rng_below(&r, 4), .deterministic = rng_below(&r, 2)};
+    struct simt_launch launch = {.kernel = KERNEL_ADDR, .args = ARGS_ADDR, .shared_size = SHARED_SIZE};
+    uint8_t *image = checked(calloc(1, VRAM_SIZE));
+    char name[600];
+
+    config.warp_size = rng_one_in(&r, 6) ? 1 + rng_below(&r, 32) : 32;
+    random_shape(&r, &launch);
+    progen_generate(&code, &r);
+    if (code_here(&code) > SCRATCH_ADDR) {
+        fprintf(stderr, "divergence: program %#" PRIx64 " is too large: %u words\n", seed, code.count);
+        exit(2);
+    }
+    memcpy(image + KERNEL_ADDR, code.words, 4 * (size_t)code.count);
+    set_args(image);
+    snprintf(name, sizeof(name), "random program seed %#" PRIx64, seed);
+    if (!check(name, &config, &launch, image, true, t)) {
+        FILE *f;
+
+        snprintf(name, sizeof(name), "%s/program-%" PRIx64 ".bin", dir, seed);
+        f = fopen(name, "wb");
+        if (f) {
+            fwrite(code.words, 4, code.count, f);
+            fclose(f);
+        }
+        fprintf(stderr, "divergence: its code is in %s, at address %#x\n", name, KERNEL_ADDR);
+    }
+    t->programs++;
+    code_free(&code);
+    free(image);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {{"count", 1, NULL, 'n'},
+                                            {"seed", 1, NULL, 's'},
+                                            {"kernels", 1, NULL, 'k'},
+                                            {"dir", 1, NULL, 'd'},
+                                            {NULL, 0, NULL, 0}};
+    uint64_t count = 300, seed = 1;
+    const char *kernels = NULL, *dir = "/tmp";
+    struct totals t = {0};
+    int c;
+
+    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (c == 'n')
+            count = strtoull(optarg, NULL, 0);
+        else if (c == 's')
+            seed = strtoull(optarg, NULL, 0);
+        else if (c == 'k')
+            kernels = optarg;
+        else if (c == 'd')
+            dir = optarg;
+        else
+            return 2;
+    }
+    printf("divergence: seed %" PRIu64 ", %" PRIu64 " random programs\n", seed, count);
+    if (kernels)
+        check_corpus(kernels, &t);
+    for (uint64_t i = 0; i < count; i++)
+        check_random(seed << 32 | i, dir, &t);
+    printf("compared %" PRIu64 " programs, %" PRIu64 " launches of %" PRIu64
+           " instructions, mismatches %" PRIu64 "\n",
+           t.programs, t.launches, t.insns, t.mismatches);
+    return t.mismatches ? 1 : 0;
+}
