@@ -9,3 +9,12 @@ simt-srcs := $(addprefix qemu/simt/src/, \
 simt-cflags := -O3 -std=gnu17 -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread
 simt-includes := -Iqemu/simt/include
 simt-libs := -pthread -lm
+
+# The JIT, where LLVM 19's development files are: LLVM_CONFIG=PATH names them, LLVM_CONFIG= builds without.
+LLVM_CONFIG ?= $(firstword $(wildcard /usr/lib/llvm-19/bin/llvm-config) $(shell command -v llvm-config-19))
+ifneq ($(LLVM_CONFIG),)
+simt-srcs += $(addprefix qemu/simt/jit/, \
+    abs.c cache.c compile.c emit.c emit_alu.c emit_flow.c emit_mem.c graph.c run.c)
+simt-cflags += -DSIMT_HAVE_JIT -Iqemu/simt/src -isystem $(shell $(LLVM_CONFIG) --includedir)
+simt-libs += $(shell $(LLVM_CONFIG) --link-shared --ldflags --libs)
+endif

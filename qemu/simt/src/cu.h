@@ -49,6 +49,12 @@ struct simt_warp {
     uint32_t priv_dirty; /* lowest private word that may be non-zero */
 };
 
+/* Lanes that go on at pc. */
+struct simt_place {
+    uint32_t pc, mask;
+    int32_t depth;
+};
+
 /* Written by one worker, read by anyone. */
 struct simt_cu_counters {
     _Atomic uint64_t insns, lane_insns, divergences, transactions, bytes, barriers;
@@ -77,7 +83,12 @@ struct simt_cu {
     uint32_t split_lanes;    /* out: lanes that take the branch, or that stored to the barrier */
     const struct simt_block *split_block; /* out: the block that ends in the branch or jalr */
 
-    uint32_t turn_atomics; /* atomics since the warp's turn began */
+    /* With SIMT_STOP_SCATTER: where lanes of the path go on; its other lanes have ended. */
+    struct simt_place places[SIMT_LANES];
+    uint32_t place_count;
+
+    struct jit_session *jit; /* compiled code of the launch, NULL for none */
+    uint32_t turn_atomics;   /* atomics since the warp's turn began */
     uint64_t transactions, bytes;
     struct simt_cu_counters counters;
 };
@@ -96,6 +107,7 @@ enum simt_stop {
     SIMT_STOP_INDIRECT, /* pc at a jalr with several targets: split_block, warp->target */
     SIMT_STOP_EXIT,     /* executed ebreak */
     SIMT_STOP_BARRIER,  /* split_lanes stored to the barrier, pc behind the store */
+    SIMT_STOP_SCATTER,  /* lanes are at several places, or some have ended: places */
     SIMT_STOP_FUEL,     /* fuel used up */
     SIMT_STOP_MISS,     /* pc is not in the program */
     SIMT_STOP_FAULT,    /* fault is set, pc at the instruction, no lane has executed it */

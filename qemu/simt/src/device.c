@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "jit_seam.h"
 #include "trace.h"
 
 #define DEFAULT_CUS          4
@@ -37,6 +38,7 @@ struct simt {
     struct simt_config config;
     struct simt_code code;
     struct simt_trace trace;
+    struct jit *jit; /* NULL: interpret only */
     struct worker *workers[MAX_CUS];
     uint32_t worker_count;
 
@@ -260,7 +262,9 @@ static const struct simt_executor tracing = {"trace", run_path};
 
 static int run_blocks(struct simt *s, struct simt_cu *cu)
 {
-    const struct simt_executor *engine = s->trace.file ? &tracing : simt_interpreter();
+    const struct simt_executor *engine = s->trace.file ? &tracing
+                                         : cu->jit     ? jit_executor()
+                                                       : simt_interpreter();
 
     for (;;) {
         uint64_t block = atomic_fetch_add_explicit(&s->next_block, 1, memory_order_relaxed);
@@ -287,7 +291,10 @@ static int join_launch(struct simt *s, struct simt_cu *cu)
         cu->fault = (struct simt_fault){.cause = SIMT_BAD_LAUNCH, .count = 1};
         r = -EFAULT;
     } else {
+        cu->jit = jit_join(s->jit, cu, s->config.engine != SIMT_ENGINE_AUTO);
         r = run_blocks(s, cu);
+        jit_part(cu->jit);
+        cu->jit = NULL;
         simt_program_unref(cu->prog);
         cu->prog = NULL;
     }
@@ -383,7 +390,7 @@ static int fill_config(struct simt_config *c, const struct simt_config *given)
     c->private_size = or_default(c->private_size, DEFAULT_PRIVATE);
     if (c->num_cus > MAX_CUS || c->warps_per_cu > MAX_WARPS_PER_CU || c->warp_size > SIMT_LANES ||
         c->shared_max > MAX_SHARED || c->private_size > MAX_PRIVATE || c->private_size % 16 != 0 ||
-        (c->engine != SIMT_ENGINE_AUTO && c->engine != SIMT_ENGINE_INTERP)) {
+        c->engine > SIMT_ENGINE_CHECK) {
         return -EINVAL;
     }
     return 0;
@@ -461,6 +468,9 @@ int simt_create(struct simt **out, const struct simt_config *config, void *vram,
     pthread_cond_init(&s->work, NULL);
     pthread_cond_init(&s->idle, NULL);
     r = open_trace(s);
+    if (r == 0 && c.engine != SIMT_ENGINE_INTERP) {
+        s->jit = jit_create(s);
+    }
     for (uint32_t i = 0; r == 0 && i < c.num_cus; i++) {
         r = add_worker(s);
     }
@@ -487,6 +497,7 @@ void simt_destroy(struct simt *s)
         pthread_join(s->workers[i]->thread, NULL);
         free_worker(s->workers[i]);
     }
+    jit_destroy(s->jit);
     for (unsigned i = 0; i < CACHED_PROGRAMS; i++) {
         simt_program_unref(s->cache[i].prog);
     }

@@ -236,11 +236,17 @@ static int sorted_segments(const struct simt_warp *w, uint32_t mask, unsigned si
     return count;
 }
 
+unsigned simt_count_segments(const struct simt_cu *cu, const struct simt_warp *w, uint32_t mask,
+                             unsigned size)
+{
+    int sorted = sorted_segments(w, mask, size);
+    return sorted >= 0 ? (unsigned)sorted : segments(cu, w, mask, size);
+}
+
 static void count_access(struct simt_cu *cu, const struct simt_warp *w, uint32_t mask, unsigned size,
                          bool vram)
 {
-    int sorted = vram ? sorted_segments(w, mask, size) : -1;
-    cu->transactions += sorted >= 0 ? (unsigned)sorted : segments(cu, w, mask, size);
+    cu->transactions += vram ? simt_count_segments(cu, w, mask, size) : segments(cu, w, mask, size);
     cu->bytes += size * (unsigned)__builtin_popcount(mask);
 }
 

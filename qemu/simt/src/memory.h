@@ -25,6 +25,12 @@ enum simt_access simt_store(struct simt_cu *cu, struct simt_warp *w, uint32_t ma
 enum simt_access simt_atomic(struct simt_cu *cu, struct simt_warp *w, uint32_t mask, enum simt_op op,
                              const uint32_t *src, uint32_t *dst, uint32_t *bad);
 
+/* Distinct 64-byte segments that accesses of size bytes at w->addr, all in VRAM, by the lanes of mask (not 0)
+ * touch.
+ */
+unsigned simt_count_segments(const struct simt_cu *cu, const struct simt_warp *w, uint32_t mask,
+                             unsigned size);
+
 /* Guest memory is shared with other compute units and the host's CPUs, and racing on it is the guest's right:
  * the accessors are unaligned, may alias anything, and ThreadSanitizer is told not to look. */
 typedef uint32_t simt_u32 __attribute__((aligned(1), may_alias));

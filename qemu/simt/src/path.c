@@ -177,6 +177,25 @@ void simt_tree_split(struct simt_tree *t, int p, uint32_t meet, unsigned n, cons
     }
 }
 
+void simt_tree_scatter(struct simt_tree *t, int p, unsigned n, const uint32_t *pcs, const uint32_t *masks,
+                       const int32_t *depths)
+{
+    int parent = t->path[p].parent;
+
+    flush(t, &t->path[p]);
+    discard(t, p);
+    if (parent >= 0) {
+        t->path[parent].children--;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        add(t, (struct simt_path){.pc = pcs[i],
+                                  .mask = masks[i],
+                                  .depth = depths[i],
+                                  .parent = (int16_t)parent,
+                                  .state = SIMT_PATH_RUN});
+    }
+}
+
 bool simt_tree_arrive(struct simt_tree *t, int p)
 {
     struct simt_path *path = &t->path[p];

@@ -82,6 +82,10 @@ uint32_t simt_tree_waiting(const struct simt_tree *t);
 void simt_tree_split(struct simt_tree *t, int p, uint32_t meet, unsigned n, const uint32_t *pcs,
                      const uint32_t *masks);
 
+/* Lanes go separate ways, n >= 1 places: split with SIMT_MEET_NEVER where the places may differ in depth. */
+void simt_tree_scatter(struct simt_tree *t, int p, unsigned n, const uint32_t *pcs, const uint32_t *masks,
+                       const int32_t *depths);
+
 /* If path p stands where its join is, merge it. True when p is gone. */
 bool simt_tree_arrive(struct simt_tree *t, int p);
 

@@ -202,6 +202,25 @@ static void split_indirect(struct simt_cu *cu, struct simt_warp *w, int p)
     simt_tree_split(&w->tree, p, meet, n, pcs, masks);
 }
 
+/* Lanes of path p are where the engine says, or have ended. */
+static void scatter(struct simt_cu *cu, struct simt_warp *w, int p)
+{
+    uint32_t pcs[SIMT_LANES], masks[SIMT_LANES], live = 0;
+    int32_t depths[SIMT_LANES];
+
+    for (uint32_t i = 0; i < cu->place_count; i++) {
+        pcs[i] = cu->places[i].pc;
+        masks[i] = cu->places[i].mask;
+        depths[i] = cu->places[i].depth;
+        live |= masks[i];
+    }
+    if (live == 0) {
+        simt_tree_exit(&w->tree, p, w->tree.path[p].mask);
+        return;
+    }
+    simt_tree_scatter(&w->tree, p, cu->place_count, pcs, masks, depths);
+}
+
 /* Path p is at an address outside the program. */
 static int resolve_pc(struct simt_cu *cu, struct simt_warp *w, int p)
 {
@@ -234,6 +253,9 @@ static int handle_stop(struct simt_cu *cu, struct simt_warp *w, int p, enum simt
         return 0;
     case SIMT_STOP_INDIRECT:
         split_indirect(cu, w, p);
+        return 0;
+    case SIMT_STOP_SCATTER:
+        scatter(cu, w, p);
         return 0;
     case SIMT_STOP_EXIT:
         simt_tree_exit(&w->tree, p, path->mask);

@@ -1,0 +1,807 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes, the transfers between them, entry and return of the compiled function. */
+#include "emit.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALL_REGS (~1ull)
+
+static const struct jit_node *node_of(const struct jit_emit *e)
+{
+    return &e->g->nodes[e->node];
+}
+
+static const struct simt_insn *last_insn(const struct jit_emit *e)
+{
+    const struct jit_node *node = node_of(e);
+    return &e->g->prog->insns[node->first + node->count - 1];
+}
+
+static bool full_exists(const struct jit_emit *e, uint32_t i)
+{
+    return e->full[i].reg[0].kind != JIT_UNSEEN;
+}
+
+static bool masked_exists(const struct jit_emit *e, uint32_t i)
+{
+    return e->masked->entry[i].reg[0].kind != JIT_UNSEEN;
+}
+
+static void position(struct jit_emit *e, LLVMBasicBlockRef bb)
+{
+    LLVMPositionBuilderAtEnd(e->b, bb);
+}
+
+static void begin_node(struct jit_emit *e, uint32_t i, bool is_masked)
+{
+    e->node = i;
+    e->is_masked = is_masked;
+    e->state = is_masked ? &e->masked->entry[i] : &e->full[i];
+    e->mask = jit_i32(e, UINT32_MAX);
+    e->regs.have = e->regs.written = 0;
+    e->checkpoint.regs.have = e->checkpoint.regs.written = 0;
+    e->checkpoint.insn = 0;
+    e->checkpoint.bytes = 0;
+    e->checkpoint.exit = NULL;
+    e->effects = false;
+    e->bytes = 0;
+}
+
+/* Instructions of the node up to its end; the terminator's link register write included. */
+static void emit_body(struct jit_emit *e)
+{
+    const struct jit_node *node = node_of(e);
+    bool terminated = node->end != JIT_END_FALL || simt_is_terminator(last_insn(e)->op);
+
+    jit_group_accesses(e);
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct simt_insn *in = &e->g->prog->insns[node->first + i];
+        enum simt_format format = simt_op_format(in->op);
+        bool last = terminated && i + 1 == node->count;
+        if (last && format != SIMT_FMT_J && node->end != JIT_END_CALL) {
+            break;
+        }
+        if (jit_is_memory(in)) {
+            jit_emit_memory(e, in, i);
+        } else if (format == SIMT_FMT_AMO || format == SIMT_FMT_LR || format == SIMT_FMT_NARROW) {
+            jit_emit_help(e, in, i);
+        } else {
+            jit_emit_alu(e, in, node->pc + 4 * i);
+        }
+    }
+    if (terminated) {
+        jit_before(e, node->count - 1);
+    }
+}
+
+static void count_node(struct jit_emit *e)
+{
+    jit_count_insns(e, node_of(e)->count);
+    if (e->bytes) {
+        jit_add_counter(e, e->bytes_var, jit_i64(e, e->bytes));
+    }
+}
+
+/* Keeps loads of guest memory inside their iteration: another unit may be writing what a loop waits for. */
+static void compiler_barrier(struct jit_emit *e)
+{
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), NULL, 0, false);
+    LLVMValueRef nothing =
+        LLVMGetInlineAsm(type, "", 0, "~{memory}", 10, true, false, LLVMInlineAsmDialectATT, false);
+    LLVMBuildCall2(e->b, type, nothing, NULL, 0, "");
+}
+
+static LLVMValueRef fuel_left(struct jit_emit *e)
+{
+    LLVMValueRef done = LLVMBuildLoad2(e->b, e->i64, e->insns_var, "");
+    LLVMValueRef limit = LLVMBuildLoad2(e->b, e->i64, e->limit_var, "");
+    return LLVMBuildICmp(e->b, LLVMIntULT, done, limit, "");
+}
+
+static struct jit_value present(struct jit_emit *e, unsigned r)
+{
+    return e->regs.have >> r & 1 ? e->regs.cur[r] : jit_stored(e, r);
+}
+
+/* Variables become what `to` says, for the registers of live. False when that can never be. */
+static bool convert_all(struct jit_emit *e, const struct jit_state *to, uint64_t live, LLVMValueRef *ok)
+{
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        if ((live >> r & 1) && !jit_convert(e, r, present(e, r), to->reg[r], ok)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Leave to the interpreter at pc with all instructions of the node done. */
+static void leave_behind(struct jit_emit *e, uint32_t pc, int32_t depth, uint64_t live,
+                         enum jit_status status)
+{
+    jit_spill(e, &e->regs, live);
+    LLVMBuildStore(e->b, jit_i32(e, pc), jit_frame_field(e, offsetof(struct jit_frame, pc)));
+    LLVMBuildStore(e->b, e->mask, jit_frame_field(e, offsetof(struct jit_frame, left)));
+    LLVMBuildStore(e->b, jit_i32(e, (uint32_t)depth), jit_frame_field(e, offsetof(struct jit_frame, depth)));
+    jit_return(e, status);
+}
+
+/* ---- full bodies ---- */
+
+/* A warp whose fuel is used up stops at the header of a loop. */
+static LLVMBasicBlockRef fuel_exit(struct jit_emit *e, uint32_t header)
+{
+    if (!e->fuel_bb[header]) {
+        LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+        const struct jit_state *state = e->state;
+        uint64_t have = e->regs.have;
+        e->fuel_bb[header] = jit_bb(e, "fuel");
+        position(e, e->fuel_bb[header]);
+        e->state = &e->full[header];
+        e->regs.have = 0;
+        leave_behind(e, e->g->nodes[header].pc, e->g->nodes[header].depth, e->g->nodes[header].live_in,
+                     JIT_FUEL);
+        e->regs.have = have;
+        e->state = state;
+        position(e, here);
+    }
+    return e->fuel_bb[header];
+}
+
+/* Where a full body goes on at node t; pc is its address. */
+static LLVMBasicBlockRef full_edge(struct jit_emit *e, uint32_t t, uint32_t pc, int32_t depth)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b), edge = jit_bb(e, "edge");
+    LLVMValueRef ok = NULL;
+
+    position(e, edge);
+    if (t == JIT_NO_NODE) {
+        leave_behind(e, pc, depth, ALL_REGS, JIT_LEFT);
+    } else {
+        convert_all(e, &e->full[t], e->g->nodes[t].live_in, &ok);
+        if (ok) { /* float bits a loop cannot take: rare, the interpreter goes on */
+            LLVMBasicBlockRef out = jit_bb(e, "unfit"), fit = jit_bb(e, "fit");
+            position(e, out);
+            leave_behind(e, pc, depth, e->g->nodes[t].live_in, JIT_LEFT);
+            position(e, edge);
+            jit_branch_likely(e, ok, fit, out);
+        }
+        if (jit_is_back_edge(e->node, t) && !e->slice_exit) {
+            compiler_barrier(e);
+            jit_branch_likely(e, fuel_left(e), jit_bb(e, "again"), fuel_exit(e, t));
+        }
+        LLVMBuildBr(e->b, e->full_bb[t]);
+    }
+    position(e, here);
+    return edge;
+}
+
+static void full_goto(struct jit_emit *e, uint32_t t, uint32_t pc, int32_t depth)
+{
+    LLVMBuildBr(e->b, full_edge(e, t, pc, depth));
+}
+
+/* The warp splits: bits goes to succ[0], the rest to succ[1]; masked bodies take over at the first of them.
+ */
+static void full_split(struct jit_emit *e, LLVMValueRef bits)
+{
+    const struct jit_node *node = node_of(e);
+    uint32_t a = node->succ[0], b = node->succ[1];
+
+    if (a == JIT_NO_NODE || b == JIT_NO_NODE || !masked_exists(e, a < b ? a : b)) {
+        LLVMBuildBr(e->b, jit_leave(e));
+        return;
+    }
+    uint32_t first = a < b ? a : b;
+    uint64_t live = e->g->nodes[a].live_in | e->g->nodes[b].live_in;
+    count_node(e);
+    jit_add_counter(e, e->divergences_var, jit_i64(e, 1));
+    LLVMBuildStore(e->b, bits, e->pend_var[a]);
+    LLVMBuildStore(e->b, LLVMBuildNot(e->b, bits, ""), e->pend_var[b]);
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        struct jit_value v = live >> r & 1 ? present(e, r) : jit_const(e, 0);
+        if (e->masked->live_entry[first] >> r & 1) {
+            struct jit_abs to = e->masked->entry[first].reg[r];
+            if (!(live >> r & 1) && to.kind != JIT_VARYING) {
+                continue;
+            }
+            jit_convert(e, r, v, to, NULL);
+        }
+    }
+    LLVMBuildBr(e->b, e->test_bb[first]);
+}
+
+static LLVMValueRef branch_bits(struct jit_emit *e)
+{
+    const struct simt_insn *in = last_insn(e);
+    LLVMValueRef cond[JIT_CHUNKS];
+
+    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        cond[c] = jit_emit_compare(e, in->op, jit_chunk(e, in->rs1, c), jit_chunk(e, in->rs2, c));
+    }
+    return jit_ballot(e, cond);
+}
+
+static bool branch_is_uniform(struct jit_emit *e)
+{
+    const struct simt_insn *in = last_insn(e);
+    return jit_get(e, in->rs1)->a.kind <= JIT_UNIFORM && jit_get(e, in->rs2)->a.kind <= JIT_UNIFORM;
+}
+
+static void full_branch(struct jit_emit *e)
+{
+    const struct simt_insn *in = last_insn(e);
+    const struct jit_node *node = node_of(e);
+    uint32_t pc = node->pc + 4 * (node->count - 1);
+
+    if (branch_is_uniform(e)) {
+        LLVMValueRef cond = jit_emit_compare(e, in->op, jit_scalar_of(e, in->rs1), jit_scalar_of(e, in->rs2));
+        count_node(e);
+        LLVMBasicBlockRef taken = full_edge(e, node->succ[0], pc + (uint32_t)in->imm, node->depth);
+        LLVMBasicBlockRef fall = full_edge(e, node->succ[1], pc + 4, node->depth);
+        LLVMBuildCondBr(e->b, cond, taken, fall);
+        return;
+    }
+    LLVMValueRef bits = branch_bits(e);
+    LLVMBasicBlockRef all = jit_bb(e, "all"), some = jit_bb(e, "some"), none = jit_bb(e, "none"),
+                      mixed = jit_bb(e, "mixed");
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, bits, jit_i32(e, UINT32_MAX), ""), all, some);
+    position(e, some);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, bits, jit_i32(e, 0), ""), none, mixed);
+    position(e, all);
+    count_node(e);
+    full_goto(e, node->succ[0], pc + (uint32_t)in->imm, node->depth);
+    position(e, none);
+    count_node(e);
+    full_goto(e, node->succ[1], pc + 4, node->depth);
+    position(e, mixed);
+    full_split(e, bits);
+}
+
+/* The link register holds the address that the inlined call wrote, in every lane. */
+static void require_return(struct jit_emit *e)
+{
+    const struct jit_node *node = node_of(e);
+    LLVMValueRef cond[JIT_CHUNKS];
+
+    if (node->returns_home) {
+        return;
+    }
+    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        LLVMValueRef home = jit_splat_const(e, node->return_pc);
+        cond[c] = LLVMBuildICmp(e->b, LLVMIntEQ, jit_chunk(e, 1, c), home, "");
+        if (e->is_masked) {
+            cond[c] = LLVMBuildOr(e->b, cond[c], LLVMBuildNot(e->b, jit_mask_chunk(e, e->mask, c), ""), "");
+        }
+    }
+    jit_require(e, LLVMBuildICmp(e->b, LLVMIntEQ, jit_ballot(e, cond), jit_i32(e, UINT32_MAX), ""));
+}
+
+static void full_end(struct jit_emit *e)
+{
+    const struct jit_node *node = node_of(e);
+    uint32_t next = node->pc + 4 * node->count;
+
+    switch (node->end) {
+    case JIT_END_BRANCH:
+        full_branch(e);
+        break;
+    case JIT_END_FALL:
+    case JIT_END_CALL:
+        if (simt_is_terminator(last_insn(e)->op)) {
+            next += (uint32_t)last_insn(e)->imm - 4;
+        }
+        count_node(e);
+        full_goto(e, node->succ[0], next, node->depth + (node->end == JIT_END_CALL));
+        break;
+    case JIT_END_RETURN:
+        require_return(e);
+        count_node(e);
+        if (node->return_pc == SIMT_EXIT_PC) {
+            jit_return(e, JIT_DONE);
+        } else {
+            full_goto(e, node->succ[0], node->return_pc, node->depth - 1);
+        }
+        break;
+    case JIT_END_EXIT:
+        count_node(e);
+        jit_return(e, JIT_DONE);
+        break;
+    case JIT_END_BARRIER:
+        e->bytes += 4 * SIMT_LANES;
+        count_node(e);
+        leave_behind(e, next, node->depth,
+                     node->succ[0] == JIT_NO_NODE ? ALL_REGS : e->g->nodes[node->succ[0]].live_in,
+                     JIT_BARRIER);
+        break;
+    case JIT_END_LEAVE:
+        LLVMBuildBr(e->b, jit_leave(e));
+        break;
+    }
+}
+
+static void emit_full(struct jit_emit *e, uint32_t i)
+{
+    begin_node(e, i, false);
+    position(e, e->full_bb[i]);
+    emit_body(e);
+    full_end(e);
+}
+
+/* ---- masked bodies ---- */
+
+static void pend_more(struct jit_emit *e, uint32_t t, LLVMValueRef lanes)
+{
+    LLVMValueRef old = LLVMBuildLoad2(e->b, e->i32, e->pend_var[t], "");
+    LLVMBuildStore(e->b, LLVMBuildOr(e->b, old, lanes, ""), e->pend_var[t]);
+}
+
+/* Registers written by the masked body reach the variables, for its lanes. */
+static void write_back(struct jit_emit *e)
+{
+    const struct jit_state *after = &e->masked->after[e->node];
+    uint64_t live = e->masked->live_after[e->node];
+
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        if (!(live >> r & 1)) {
+            continue;
+        }
+        if (!(e->regs.written >> r & 1)) {
+            jit_convert(e, r, present(e, r), after->reg[r], NULL);
+            continue;
+        }
+        struct jit_value old = jit_stored(e, r), v = e->regs.cur[r];
+        for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+            LLVMValueRef lanes = jit_value_chunk(e, r, &v, c), before = jit_value_chunk(e, r, &old, c);
+            bool exact = after->reg[r].bits != JIT_BITS_RAW;
+            lanes = exact && v.a.bits == JIT_BITS_RAW ? jit_canonical(e, lanes) : lanes;
+            before = exact && old.a.bits == JIT_BITS_RAW ? jit_canonical(e, before) : before;
+            lanes = LLVMBuildSelect(e->b, jit_mask_chunk(e, e->mask, c), lanes, before, "");
+            LLVMBuildStore(e->b, lanes, e->vector_var[r][c]);
+        }
+    }
+}
+
+static void masked_next(struct jit_emit *e)
+{
+    count_node(e);
+    write_back(e);
+    LLVMBuildBr(e->b, e->after_bb[e->node]);
+}
+
+/* Leave at the terminator unless lanes is empty. */
+static void require_none(struct jit_emit *e, LLVMValueRef lanes)
+{
+    jit_require(e, LLVMBuildICmp(e->b, LLVMIntEQ, lanes, jit_i32(e, 0), ""));
+}
+
+static void masked_branch(struct jit_emit *e)
+{
+    const struct simt_insn *in = last_insn(e);
+    const struct jit_node *node = node_of(e);
+    LLVMValueRef taken, lanes[2];
+
+    if (branch_is_uniform(e)) {
+        LLVMValueRef cond = jit_emit_compare(e, in->op, jit_scalar_of(e, in->rs1), jit_scalar_of(e, in->rs2));
+        taken = LLVMBuildSelect(e->b, cond, e->mask, jit_i32(e, 0), "");
+    } else {
+        taken = LLVMBuildAnd(e->b, branch_bits(e), e->mask, "");
+        LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, taken, jit_i32(e, 0), "");
+        LLVMValueRef not_all = LLVMBuildICmp(e->b, LLVMIntNE, taken, e->mask, "");
+        jit_add_counter(e, e->divergences_var,
+                        LLVMBuildZExt(e->b, LLVMBuildAnd(e->b, some, not_all, ""), e->i64, ""));
+    }
+    lanes[0] = taken;
+    lanes[1] = LLVMBuildXor(e->b, e->mask, taken, "");
+    for (unsigned k = 0; k < 2; k++) {
+        if (node->succ[k] == JIT_NO_NODE) {
+            require_none(e, lanes[k]);
+        }
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        if (node->succ[k] != JIT_NO_NODE) {
+            pend_more(e, node->succ[k], lanes[k]);
+        }
+    }
+    masked_next(e);
+}
+
+/* No lane but the running body's waits anywhere. */
+static LLVMValueRef nobody_else(struct jit_emit *e)
+{
+    LLVMValueRef all = jit_i32(e, 0);
+    for (uint32_t i = 0; i < e->g->n; i++) {
+        if (masked_exists(e, i)) {
+            all = LLVMBuildOr(e->b, all, LLVMBuildLoad2(e->b, e->i32, e->pend_var[i], ""), "");
+        }
+    }
+    return all;
+}
+
+static void masked_end(struct jit_emit *e)
+{
+    const struct jit_node *node = node_of(e);
+
+    switch (node->end) {
+    case JIT_END_BRANCH:
+        masked_branch(e);
+        break;
+    case JIT_END_FALL:
+    case JIT_END_CALL:
+        if (node->succ[0] == JIT_NO_NODE) {
+            LLVMBuildBr(e->b, jit_leave(e));
+            break;
+        }
+        pend_more(e, node->succ[0], e->mask);
+        masked_next(e);
+        break;
+    case JIT_END_RETURN:
+        require_return(e);
+        if (node->return_pc != SIMT_EXIT_PC && node->succ[0] == JIT_NO_NODE) {
+            LLVMBuildBr(e->b, jit_leave(e));
+            break;
+        }
+        if (node->return_pc != SIMT_EXIT_PC) {
+            pend_more(e, node->succ[0], e->mask);
+        }
+        masked_next(e);
+        break;
+    case JIT_END_EXIT:
+        masked_next(e);
+        break;
+    case JIT_END_BARRIER:
+        jit_require(e,
+                    LLVMBuildICmp(e->b, LLVMIntEQ, e->mask, e->mask_in, "")); /* lanes that ended: not here */
+        require_none(e, nobody_else(e));
+        jit_add_counter(
+            e, e->bytes_var,
+            LLVMBuildMul(e->b, jit_intrinsic(e, "llvm.ctpop", e->i32, &e->mask, 1), jit_i32(e, 4), ""));
+        count_node(e);
+        leave_behind(e, node->pc + 4 * node->count, node->depth,
+                     node->succ[0] == JIT_NO_NODE
+                         ? ALL_REGS
+                         : e->masked->live_after[e->node] | e->g->nodes[node->succ[0]].live_in,
+                     JIT_BARRIER);
+        break;
+    case JIT_END_LEAVE:
+        LLVMBuildBr(e->b, jit_leave(e));
+        break;
+    }
+}
+
+/* Over to the full body if the mask is full and its expectations hold; go on in the masked one otherwise. */
+static void try_full(struct jit_emit *e, uint32_t i)
+{
+    LLVMBasicBlockRef full = jit_bb(e, "refull"), body = jit_bb(e, "stay");
+    LLVMValueRef ok = NULL;
+
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, e->mask, jit_i32(e, UINT32_MAX), ""), full, body);
+    position(e, full);
+    if (!convert_all(e, &e->full[i], e->g->nodes[i].live_in, &ok)) {
+        LLVMBuildBr(e->b, body);
+    } else if (ok) {
+        LLVMBuildCondBr(e->b, ok, e->full_bb[i], body);
+    } else {
+        LLVMBuildBr(e->b, e->full_bb[i]);
+    }
+    position(e, body);
+}
+
+static void emit_masked(struct jit_emit *e, uint32_t i)
+{
+    begin_node(e, i, true);
+    position(e, e->test_bb[i]);
+    LLVMValueRef waiting = LLVMBuildLoad2(e->b, e->i32, e->pend_var[i], "");
+    LLVMBasicBlockRef skip = jit_bb(e, "skip");
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, waiting, jit_i32(e, 0), ""), e->masked_bb[i], skip);
+    position(e, skip);
+    convert_all(e, &e->masked->after[i], e->masked->live_after[i], NULL);
+    LLVMBuildBr(e->b, e->after_bb[i]);
+
+    position(e, e->masked_bb[i]);
+    e->mask = LLVMBuildLoad2(e->b, e->i32, e->pend_var[i], "");
+    LLVMBuildStore(e->b, jit_i32(e, 0), e->pend_var[i]);
+    if (e->g->nodes[i].joins && full_exists(e, i)) {
+        try_full(e, i);
+    }
+    emit_body(e);
+    masked_end(e);
+}
+
+/* With the fuel used up, ask whether to go on (jit_poll); to stop otherwise. */
+static void poll(struct jit_emit *e, LLVMBasicBlockRef stop)
+{
+    LLVMBasicBlockRef ask = jit_bb(e, "poll"), again = jit_bb(e, "again");
+    LLVMTypeRef params[] = {e->ptr, e->i64}, type = LLVMFunctionType(e->i64, params, 2, false);
+
+    jit_branch_likely(e, fuel_left(e), again, ask);
+    position(e, ask);
+    LLVMValueRef args[] = {e->frame, LLVMBuildLoad2(e->b, e->i64, e->insns_var, "")};
+    LLVMValueRef fn = LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, poll)), "");
+    LLVMValueRef limit = LLVMBuildCall2(e->b, type, fn, args, 2, "");
+    LLVMBuildStore(e->b, limit, e->limit_var);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, limit, jit_i64(e, 0), ""), again, stop);
+    position(e, again);
+}
+
+/* Behind masked body i: back to the header of a loop that ends here while lanes wait there, else on. */
+static void emit_after(struct jit_emit *e, uint32_t i)
+{
+    begin_node(e, i, true);
+    e->state = &e->masked->after[i];
+    e->mask = jit_i32(e, 0);
+    position(e, e->after_bb[i]);
+    for (uint32_t l = e->g->nodes[i].loop; l != JIT_NO_NODE && e->g->loops[l].last == i;
+         l = e->g->loops[l].parent) {
+        uint32_t h = e->g->loops[l].header;
+        if (!masked_exists(e, h)) {
+            continue;
+        }
+        LLVMBasicBlockRef back = jit_bb(e, "back"), on = jit_bb(e, "on"), fuel = jit_bb(e, "fuel");
+        LLVMValueRef waiting = LLVMBuildLoad2(e->b, e->i32, e->pend_var[h], "");
+        LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, waiting, jit_i32(e, 0), ""), back, on);
+        position(e, fuel);
+        leave_behind(e, 0, 0, e->masked->live_after[i], JIT_FUEL);
+        position(e, back);
+        compiler_barrier(e);
+        poll(e, fuel);
+        convert_all(e, &e->masked->entry[h], e->masked->live_entry[h], NULL);
+        LLVMBuildBr(e->b, e->masked_bb[h]);
+        position(e, on);
+    }
+    if (i + 1 < e->g->n && masked_exists(e, i + 1)) {
+        convert_all(e, &e->masked->entry[i + 1], e->masked->live_entry[i + 1], NULL);
+        LLVMBuildBr(e->b, e->test_bb[i + 1]);
+    } else {
+        jit_return(e, JIT_DONE);
+    }
+}
+
+/* ---- entry and return ---- */
+
+static LLVMValueRef variable(struct jit_emit *e, LLVMTypeRef type, const char *name)
+{
+    LLVMValueRef var = LLVMBuildAlloca(e->b, type, name);
+    if (type != e->vec) {
+        LLVMBuildStore(e->b, LLVMConstNull(type), var);
+    }
+    return var;
+}
+
+static LLVMValueRef load_field(struct jit_emit *e, LLVMTypeRef type, size_t offset)
+{
+    return LLVMBuildLoad2(e->b, type, jit_frame_field(e, offset), "");
+}
+
+static void emit_prologue(struct jit_emit *e)
+{
+    e->vram = load_field(e, e->ptr, offsetof(struct jit_frame, vram));
+    e->shared = load_field(e, e->ptr, offsetof(struct jit_frame, shared));
+    e->priv = load_field(e, e->ptr, offsetof(struct jit_frame, priv));
+    e->vram_size = load_field(e, e->i64, offsetof(struct jit_frame, vram_size));
+    e->shared_size = load_field(e, e->i64, offsetof(struct jit_frame, shared_size));
+    e->private_size = load_field(e, e->i64, offsetof(struct jit_frame, private_size));
+    e->x_rows = load_field(e, e->ptr, offsetof(struct jit_frame, x));
+    e->f_rows = load_field(e, e->ptr, offsetof(struct jit_frame, f));
+    e->mask_in = load_field(e, e->i32, offsetof(struct jit_frame, mask));
+    e->limit_var = variable(e, e->i64, "limit");
+    LLVMBuildStore(e->b, load_field(e, e->i64, offsetof(struct jit_frame, limit)), e->limit_var);
+    e->insns_var = variable(e, e->i64, "insns");
+    e->masked_insns_var = variable(e, e->i64, "masked_insns");
+    e->masked_lanes_var = variable(e, e->i64, "masked_lanes");
+    e->divergences_var = variable(e, e->i64, "divergences");
+    e->transactions_var = variable(e, e->i64, "transactions");
+    e->bytes_var = variable(e, e->i64, "bytes");
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        e->scalar_var[r] = variable(e, e->i32, "s");
+        for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+            e->vector_var[r][c] = variable(e, e->vec, "v");
+        }
+    }
+    for (uint32_t i = 0; i < e->g->n; i++) {
+        e->pend_var[i] = variable(e, e->i32, "pend");
+    }
+}
+
+/* Register r as the row has it; lanes outside the mask as the first active lane and the stride wanted say. */
+static struct jit_value row_value(struct jit_emit *e, unsigned r, bool is_masked, struct jit_abs to)
+{
+    struct jit_value v = {.a = jit_abs_of(JIT_VARYING)}, fill = {.a = to};
+    uint64_t row_at = (r & 31) * sizeof(simt_row);
+
+    v.a.bits = r >= 32 ? JIT_BITS_EXACT : JIT_BITS_ANY;
+    if (is_masked && to.kind != JIT_VARYING) {
+        LLVMValueRef args[] = {e->mask_in, LLVMConstInt(e->i1, 1, false)};
+        LLVMValueRef lane = jit_intrinsic(e, "llvm.cttz", e->i32, args, 2);
+        LLVMValueRef at =
+            LLVMBuildAdd(e->b, LLVMBuildMul(e->b, LLVMBuildZExt(e->b, lane, e->i64, ""), jit_i64(e, 4), ""),
+                         jit_i64(e, row_at), "");
+        LLVMValueRef first = LLVMBuildGEP2(e->b, e->i8, r < 32 ? e->x_rows : e->f_rows, &at, 1, "");
+        uint32_t stride = to.kind == JIT_AFFINE ? (uint32_t)to.value : 0;
+        fill.s = LLVMBuildSub(e->b, LLVMBuildLoad2(e->b, e->i32, first, ""),
+                              LLVMBuildMul(e->b, lane, jit_i32(e, stride), ""), "");
+        fill.a.kind = to.kind == JIT_AFFINE ? JIT_AFFINE : JIT_UNIFORM;
+    }
+    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        LLVMValueRef at = jit_i64(e, row_at + c * JIT_CHUNK * sizeof(uint32_t));
+        LLVMValueRef row = LLVMBuildGEP2(e->b, e->i8, r < 32 ? e->x_rows : e->f_rows, &at, 1, "");
+        v.v[c] = LLVMBuildLoad2(e->b, e->vec, row, "");
+        if (fill.s) {
+            v.v[c] = LLVMBuildSelect(e->b, jit_mask_chunk(e, e->mask_in, c), v.v[c],
+                                     jit_value_chunk(e, r, &fill, c), "");
+        }
+    }
+    return v;
+}
+
+/* Take live registers from the rows into the variables as state wants them; i1 whether they fit. */
+static bool load_rows(struct jit_emit *e, const struct jit_state *state, uint64_t live, bool is_masked,
+                      LLVMValueRef *ok)
+{
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        if ((live >> r & 1) &&
+            !jit_convert(e, r, row_value(e, r, is_masked, state->reg[r]), state->reg[r], ok)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void reject(struct jit_emit *e)
+{
+    jit_return(e, JIT_REJECTED);
+}
+
+/* Go to the body if *ok (NULL: certainly), else to other. */
+static void enter_if(struct jit_emit *e, LLVMValueRef ok, LLVMBasicBlockRef body, LLVMBasicBlockRef other)
+{
+    if (ok) {
+        LLVMBuildCondBr(e->b, ok, body, other);
+    } else {
+        LLVMBuildBr(e->b, body);
+    }
+}
+
+static LLVMBasicBlockRef emit_entry(struct jit_emit *e, uint32_t i)
+{
+    LLVMBasicBlockRef entry = jit_bb(e, "entry"), masked = jit_bb(e, "entry_masked"),
+                      full = jit_bb(e, "entry_full"), no = jit_bb(e, "rejected");
+    LLVMValueRef ok = NULL;
+
+    position(e, entry);
+    LLVMValueRef is_full = LLVMBuildICmp(e->b, LLVMIntEQ, e->mask_in, jit_i32(e, UINT32_MAX), "");
+    LLVMBuildCondBr(e->b, is_full, full, masked);
+    position(e, full);
+    if (full_exists(e, i) && load_rows(e, &e->full[i], e->g->nodes[i].live_in, false, &ok)) {
+        enter_if(e, ok, e->full_bb[i], masked);
+    } else {
+        LLVMBuildBr(e->b, masked);
+    }
+    position(e, masked);
+    ok = NULL;
+    if (masked_exists(e, i) && load_rows(e, &e->masked->entry[i], e->g->nodes[i].live_in, true, &ok)) {
+        LLVMBasicBlockRef start = jit_bb(e, "start_masked");
+        enter_if(e, ok, start, no);
+        position(e, start);
+        LLVMBuildStore(e->b, e->mask_in, e->pend_var[i]);
+        LLVMBuildBr(e->b, e->test_bb[i]);
+    } else {
+        LLVMBuildBr(e->b, no);
+    }
+    position(e, no);
+    reject(e);
+    return entry;
+}
+
+static void store_counter(struct jit_emit *e, LLVMValueRef value, size_t offset)
+{
+    LLVMBuildStore(e->b, value, jit_frame_field(e, offset));
+}
+
+static LLVMValueRef counter(struct jit_emit *e, LLVMValueRef var)
+{
+    return LLVMBuildLoad2(e->b, e->i64, var, "");
+}
+
+static void emit_return(struct jit_emit *e)
+{
+    position(e, e->dump_bb);
+    for (uint32_t i = 0; i < e->g->n; i++) {
+        if (masked_exists(e, i)) {
+            LLVMValueRef lanes = LLVMBuildLoad2(e->b, e->i32, e->pend_var[i], "");
+            LLVMBuildStore(e->b, lanes, jit_frame_field(e, offsetof(struct jit_frame, pend) + 4 * i));
+        }
+    }
+    LLVMAddIncoming(e->return_phi, &e->dump_phi, &e->dump_bb, 1);
+    LLVMBuildBr(e->b, e->return_bb);
+
+    position(e, e->return_bb);
+    LLVMValueRef insns = counter(e, e->insns_var);
+    LLVMValueRef full = LLVMBuildSub(e->b, insns, counter(e, e->masked_insns_var), "");
+    LLVMValueRef lanes = LLVMBuildMul(e->b, full, jit_i64(e, SIMT_LANES), "");
+    store_counter(e, insns, offsetof(struct jit_frame, insns));
+    store_counter(e, LLVMBuildAdd(e->b, lanes, counter(e, e->masked_lanes_var), ""),
+                  offsetof(struct jit_frame, lane_insns));
+    store_counter(e, counter(e, e->divergences_var), offsetof(struct jit_frame, divergences));
+    store_counter(e, counter(e, e->transactions_var), offsetof(struct jit_frame, transactions));
+    store_counter(e, counter(e, e->bytes_var), offsetof(struct jit_frame, bytes));
+    LLVMBuildRet(e->b, e->return_phi);
+}
+
+static void make_types(struct jit_emit *e)
+{
+    e->i1 = LLVMInt1TypeInContext(e->context);
+    e->i8 = LLVMInt8TypeInContext(e->context);
+    e->i16 = LLVMInt16TypeInContext(e->context);
+    e->i32 = LLVMInt32TypeInContext(e->context);
+    e->i64 = LLVMInt64TypeInContext(e->context);
+    e->f32 = LLVMFloatTypeInContext(e->context);
+    e->ptr = LLVMPointerTypeInContext(e->context, 0);
+    e->vec = LLVMVectorType(e->i32, JIT_CHUNK);
+    e->fvec = LLVMVectorType(e->f32, JIT_CHUNK);
+
+    LLVMMetadataRef weights[] = {
+        LLVMMDStringInContext2(e->context, "branch_weights", 14),
+        LLVMValueAsMetadata(jit_i32(e, 2000)),
+        LLVMValueAsMetadata(jit_i32(e, 1)),
+    };
+    e->guess = LLVMGetMDKindIDInContext(e->context, "prof", 4);
+    e->likely = LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, weights, 3));
+}
+
+static void make_blocks(struct jit_emit *e)
+{
+    for (uint32_t i = 0; i < e->g->n; i++) {
+        e->full_bb[i] = full_exists(e, i) ? jit_bb(e, "full") : NULL;
+        if (masked_exists(e, i)) {
+            e->test_bb[i] = jit_bb(e, "test");
+            e->masked_bb[i] = jit_bb(e, "masked");
+            e->after_bb[i] = jit_bb(e, "after");
+        }
+    }
+    e->return_bb = jit_bb(e, "return");
+    position(e, e->return_bb);
+    e->return_phi = LLVMBuildPhi(e->b, e->i32, "");
+    e->dump_bb = jit_bb(e, "dump");
+    position(e, e->dump_bb);
+    e->dump_phi = LLVMBuildPhi(e->b, e->i32, "");
+}
+
+bool jit_emit_function(struct jit_emit *e, const char *name, const uint32_t *entries, uint32_t entry_count)
+{
+    make_types(e);
+    e->chunk0 = 0;
+    e->chunk1 = JIT_CHUNKS;
+    e->group_of = calloc(JIT_MAX_INSNS, sizeof(*e->group_of));
+    if (!e->group_of) {
+        return false;
+    }
+    e->fn = LLVMAddFunction(e->module, name, LLVMFunctionType(e->i32, &e->ptr, 1, false));
+    e->frame = LLVMGetParam(e->fn, 0);
+    LLVMBasicBlockRef prologue = jit_bb(e, "prologue");
+    make_blocks(e);
+    position(e, prologue);
+    emit_prologue(e);
+    LLVMBasicBlockRef no = jit_bb(e, "no_entry");
+    LLVMValueRef choice = load_field(e, e->i32, offsetof(struct jit_frame, entry));
+    LLVMValueRef sw = LLVMBuildSwitch(e->b, choice, no, entry_count);
+    position(e, no);
+    reject(e);
+    for (uint32_t k = 0; k < entry_count; k++) {
+        begin_node(e, entries[k], false);
+        LLVMAddCase(sw, jit_i32(e, k), emit_entry(e, entries[k]));
+    }
+    for (uint32_t i = 0; i < e->g->n; i++) {
+        if (full_exists(e, i)) {
+            emit_full(e, i);
+        }
+        if (masked_exists(e, i)) {
+            emit_masked(e, i);
+            emit_after(e, i);
+        }
+    }
+    emit_return(e);
+    free(e->group_of);
+    return true;
+}

@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory instructions. A uniform address is one check and one access; lanes side by side are one check and a
+ * vector access a chunk; anything else is a check of every lane and an access a lane. Which window's check is
+ * compiled is a guess from where the address comes from; when the check fails the code is left and the
+ * interpreter decides.
+ */
+#include "emit.h"
+
+#include <stddef.h>
+
+#define F(r) (32u + (r))
+
+bool jit_is_memory(const struct simt_insn *in)
+{
+    switch (simt_op_format(in->op)) {
+    case SIMT_FMT_LOAD:
+    case SIMT_FMT_FLOAD:
+    case SIMT_FMT_STORE:
+    case SIMT_FMT_FSTORE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+unsigned jit_access_size(enum simt_op op)
+{
+    switch (op) {
+    case SIMT_OP_LB:
+    case SIMT_OP_LBU:
+    case SIMT_OP_SB:
+        return 1;
+    case SIMT_OP_LH:
+    case SIMT_OP_LHU:
+    case SIMT_OP_SH:
+        return 2;
+    default:
+        return 4;
+    }
+}
+
+static bool is_store(const struct simt_insn *in)
+{
+    enum simt_format format = simt_op_format(in->op);
+    return format == SIMT_FMT_STORE || format == SIMT_FMT_FSTORE;
+}
+
+/* ---- windows ---- */
+
+struct window {
+    uint32_t base;
+    LLVMValueRef host, size;
+};
+
+static struct window window(struct jit_emit *e, enum jit_window kind)
+{
+    switch (kind) {
+    case JIT_SHARED:
+        return (struct window){SIMT_SHARED_BASE, e->shared, e->shared_size};
+    case JIT_PRIVATE:
+        return (struct window){SIMT_PRIVATE_BASE, e->priv, e->private_size};
+    default:
+        return (struct window){0, e->vram, e->vram_size};
+    }
+}
+
+static LLVMValueRef offset_pointer(struct jit_emit *e, LLVMValueRef host, LLVMValueRef offset)
+{
+    if (LLVMTypeOf(offset) == e->i32) {
+        offset = LLVMBuildZExt(e->b, offset, e->i64, "");
+    }
+    return LLVMBuildGEP2(e->b, e->i8, host, &offset, 1, "");
+}
+
+/* ---- groups: one check for the accesses of a node that share a base ---- */
+
+/* The group of each memory instruction, by base register and how often it was written before. */
+void jit_group_accesses(struct jit_emit *e)
+{
+    const struct jit_node *node = &e->g->nodes[e->node];
+    uint32_t open[32]; /* register -> its present group + 1 */
+
+    for (unsigned r = 0; r < 32; r++) {
+        open[r] = 0;
+    }
+    e->group_count = 0;
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct simt_insn *in = &e->g->prog->insns[node->first + i];
+        uint64_t defs = jit_defs(in);
+        if (jit_is_memory(in)) {
+            int32_t low = in->imm, high = in->imm + (int32_t)jit_access_size(in->op);
+            struct jit_group *group = open[in->rs1] ? &e->groups[open[in->rs1] - 1] : NULL;
+            if (!group && e->group_count < sizeof(e->groups) / sizeof(e->groups[0])) {
+                group = &e->groups[e->group_count++];
+                *group = (struct jit_group){.low = low, .high = high};
+                open[in->rs1] = e->group_count;
+            }
+            if (group) {
+                group->low = low < group->low ? low : group->low;
+                group->high = high > group->high ? high : group->high;
+                group->stores |= is_store(in);
+            }
+            e->group_of[i] = group ? (uint32_t)(group - e->groups) : UINT32_MAX;
+        }
+        if (defs && __builtin_ctzll(defs) < 32) {
+            open[__builtin_ctzll(defs)] = 0;
+        }
+    }
+}
+
+/* Private memory from word offset / 4 on will have to be cleared. */
+static void note_dirty(struct jit_emit *e, LLVMValueRef offset)
+{
+    LLVMValueRef warp =
+        LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, warp)), "");
+    LLVMValueRef at = jit_i64(e, offsetof(struct simt_warp, priv_dirty));
+    LLVMValueRef field = LLVMBuildGEP2(e->b, e->i8, warp, &at, 1, "");
+    LLVMValueRef args[] = {LLVMBuildLoad2(e->b, e->i32, field, ""),
+                           LLVMBuildLShr(e->b, offset, jit_i32(e, 2), "")};
+    LLVMBuildStore(e->b, jit_intrinsic(e, "llvm.umin", e->i32, args, 2), field);
+}
+
+/* Host address of the group's lowest byte in lane 0, checked for all its bytes in all lanes. */
+static void check_group(struct jit_emit *e, struct jit_group *group, struct jit_value *base, unsigned rs1,
+                        enum jit_window kind)
+{
+    struct window w = window(e, kind);
+    int64_t reach = base->a.kind == JIT_AFFINE ? (int64_t)base->a.value * (SIMT_LANES - 1) : 0;
+    uint64_t span = (uint64_t)(group->high - group->low) + (uint64_t)reach;
+    LLVMValueRef s = jit_value_scalar(e, rs1, base);
+    LLVMValueRef offset = LLVMBuildAdd(e->b, s, jit_i32(e, (uint32_t)group->low - w.base), "");
+    LLVMValueRef end = LLVMBuildAdd(e->b, LLVMBuildZExt(e->b, offset, e->i64, ""), jit_i64(e, span), "");
+
+    jit_require(e, LLVMBuildICmp(e->b, LLVMIntULE, end, w.size, ""));
+    if (kind == JIT_PRIVATE) {
+        LLVMValueRef low = LLVMBuildAnd(e->b, offset, jit_i32(e, 3), "");
+        jit_require(e, LLVMBuildICmp(e->b, LLVMIntEQ, low, jit_i32(e, 0), ""));
+        if (group->stores) {
+            note_dirty(e, offset);
+        }
+        offset = LLVMBuildMul(e->b, LLVMBuildZExt(e->b, offset, e->i64, ""), jit_i64(e, SIMT_LANES), "");
+    }
+    group->host = offset_pointer(e, w.host, offset);
+    group->checked = true;
+}
+
+/* ---- element access ---- */
+
+struct access {
+    const struct simt_insn *in;
+    unsigned size;
+    LLVMTypeRef type; /* of the element in memory */
+    bool store, is_signed;
+};
+
+static struct access access_of(struct jit_emit *e, const struct simt_insn *in)
+{
+    unsigned size = jit_access_size(in->op);
+    return (struct access){
+        .in = in,
+        .size = size,
+        .type = size == 4   ? e->i32
+                : size == 2 ? e->i16
+                            : e->i8,
+        .store = is_store(in),
+        .is_signed = in->op == SIMT_OP_LB || in->op == SIMT_OP_LH,
+    };
+}
+
+static LLVMValueRef widen(struct jit_emit *e, const struct access *a, LLVMValueRef v, LLVMTypeRef to)
+{
+    if (a->size == 4) {
+        return v;
+    }
+    return a->is_signed ? LLVMBuildSExt(e->b, v, to, "") : LLVMBuildZExt(e->b, v, to, "");
+}
+
+static LLVMValueRef load_element(struct jit_emit *e, const struct access *a, LLVMValueRef at)
+{
+    LLVMValueRef v = LLVMBuildLoad2(e->b, a->type, at, "");
+    LLVMSetAlignment(v, 1);
+    return widen(e, a, v, e->i32);
+}
+
+static void store_element(struct jit_emit *e, const struct access *a, LLVMValueRef v, LLVMValueRef at)
+{
+    v = a->size == 4 ? v : LLVMBuildTrunc(e->b, v, a->type, "");
+    LLVMSetAlignment(LLVMBuildStore(e->b, v, at), 1);
+}
+
+/* Vector of JIT_CHUNK elements side by side. */
+static LLVMValueRef load_chunk(struct jit_emit *e, const struct access *a, LLVMValueRef at)
+{
+    LLVMValueRef v = LLVMBuildLoad2(e->b, LLVMVectorType(a->type, JIT_CHUNK), at, "");
+    LLVMSetAlignment(v, 1);
+    return widen(e, a, v, e->vec);
+}
+
+static void store_chunk(struct jit_emit *e, const struct access *a, LLVMValueRef v, LLVMValueRef at,
+                        unsigned c)
+{
+    LLVMTypeRef type = LLVMVectorType(a->type, JIT_CHUNK);
+    v = a->size == 4 ? v : LLVMBuildTrunc(e->b, v, type, "");
+    if (!e->is_masked) {
+        LLVMSetAlignment(LLVMBuildStore(e->b, v, at), 1);
+        return;
+    }
+    unsigned id = LLVMLookupIntrinsicID("llvm.masked.store", 17);
+    LLVMTypeRef overloads[] = {type, e->ptr};
+    LLVMValueRef args[] = {v, at, jit_i32(e, 1), jit_mask_chunk(e, e->mask, c)};
+    LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->module, id, overloads, 2);
+    LLVMBuildCall2(e->b, LLVMIntrinsicGetType(e->context, id, overloads, 2), fn, args, 4, "");
+}
+
+/* The value to store as the guest sees it. */
+static LLVMValueRef stored_chunk(struct jit_emit *e, const struct access *a, unsigned c)
+{
+    unsigned r = simt_op_format(a->in->op) == SIMT_FMT_FSTORE ? F(a->in->rs2) : a->in->rs2;
+    LLVMValueRef v = jit_chunk(e, r, c);
+    return jit_get(e, r)->a.bits == JIT_BITS_RAW ? jit_canonical(e, v) : v;
+}
+
+/* What a load leaves in its register, but for the value. */
+static struct jit_abs loaded(const struct access *a, enum jit_kind kind)
+{
+    struct jit_abs r = jit_abs_of(kind);
+    r.bits = simt_op_format(a->in->op) == SIMT_FMT_FLOAD ? JIT_BITS_EXACT : JIT_BITS_ANY;
+    return r;
+}
+
+static void put_result(struct jit_emit *e, const struct access *a, struct jit_value *v)
+{
+    unsigned rd = simt_op_format(a->in->op) == SIMT_FMT_FLOAD ? F(a->in->rd)
+                  : a->in->rd == SIMT_X_SINK                  ? 0
+                                                              : a->in->rd;
+    jit_put(e, rd, v);
+}
+
+static LLVMValueRef lane_count(struct jit_emit *e)
+{
+    return jit_intrinsic(e, "llvm.ctpop", e->i32, &e->mask, 1);
+}
+
+static void count_bytes(struct jit_emit *e, unsigned size)
+{
+    if (e->is_masked) {
+        jit_add_counter(e, e->bytes_var, LLVMBuildMul(e->b, lane_count(e), jit_i32(e, size), ""));
+    } else {
+        e->bytes += size * SIMT_LANES;
+    }
+}
+
+/* ---- consecutive bytes ---- */
+
+/* 64-byte segments of the length bytes from addr on. */
+static LLVMValueRef segments(struct jit_emit *e, LLVMValueRef addr, LLVMValueRef length)
+{
+    LLVMValueRef in_segment = LLVMBuildAnd(e->b, addr, jit_i32(e, 63), "");
+    LLVMValueRef last = LLVMBuildAdd(e->b, in_segment, LLVMBuildSub(e->b, length, jit_i32(e, 1), ""), "");
+    return LLVMBuildAdd(e->b, LLVMBuildLShr(e->b, last, jit_i32(e, 6), ""), jit_i32(e, 1), "");
+}
+
+static LLVMValueRef first_lane(struct jit_emit *e)
+{
+    LLVMValueRef args[] = {e->mask, LLVMConstInt(e->i1, 1, false)};
+    return jit_intrinsic(e, "llvm.cttz", e->i32, args, 2);
+}
+
+static LLVMValueRef lane_past_last(struct jit_emit *e)
+{
+    LLVMValueRef args[] = {e->mask, LLVMConstInt(e->i1, 1, false)};
+    LLVMTypeRef type = e->i32;
+    unsigned id = LLVMLookupIntrinsicID("llvm.ctlz", 9);
+    LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->module, id, &type, 1);
+    LLVMValueRef zeros =
+        LLVMBuildCall2(e->b, LLVMIntrinsicGetType(e->context, id, &type, 1), fn, args, 2, "");
+    return LLVMBuildSub(e->b, jit_i32(e, SIMT_LANES), zeros, "");
+}
+
+/* Lanes side by side from addr (lane 0) on; the span from the first to the last active one counts. */
+static void count_stride(struct jit_emit *e, LLVMValueRef addr, unsigned size)
+{
+    LLVMValueRef length = jit_i32(e, size * SIMT_LANES);
+    if (e->chunk1 - e->chunk0 < JIT_CHUNKS && e->chunk1 != JIT_CHUNKS) {
+        return; /* counted with the last slice */
+    }
+    if (e->is_masked) {
+        LLVMValueRef first = first_lane(e);
+        addr = LLVMBuildAdd(e->b, addr, LLVMBuildMul(e->b, first, jit_i32(e, size), ""), "");
+        length = LLVMBuildMul(e->b, LLVMBuildSub(e->b, lane_past_last(e), first, ""), jit_i32(e, size), "");
+    }
+    jit_add_counter(e, e->transactions_var, segments(e, addr, length));
+}
+
+static LLVMValueRef row_chunk(struct jit_emit *e, LLVMValueRef row, unsigned c)
+{
+    LLVMValueRef at = jit_i64(e, c * JIT_CHUNK * sizeof(uint32_t));
+    return LLVMBuildGEP2(e->b, e->i8, row, &at, 1, "");
+}
+
+/* The vector accesses of lanes side by side, size bytes apart from host on. */
+static void access_row(struct jit_emit *e, const struct access *a, LLVMValueRef host, unsigned size)
+{
+    struct jit_value v = {.a = loaded(a, JIT_VARYING)};
+
+    for (unsigned c = e->chunk0; c < e->chunk1; c++) {
+        LLVMValueRef at = offset_pointer(e, host, jit_i64(e, (uint64_t)c * JIT_CHUNK * size));
+        if (a->store) {
+            store_chunk(e, a, stored_chunk(e, a, c), at, c);
+        } else {
+            v.v[c] = load_chunk(e, a, at);
+        }
+    }
+    if (!a->store) {
+        put_result(e, a, &v);
+    }
+}
+
+/* ---- one address for all lanes ---- */
+
+static void load_uniform(struct jit_emit *e, const struct access *a, LLVMValueRef at)
+{
+    struct jit_value v = jit_scalar(loaded(a, JIT_UNIFORM), load_element(e, a, at));
+    put_result(e, a, &v);
+}
+
+/* Stores happen in lane order, so the last lane's value stays. */
+static void store_uniform(struct jit_emit *e, const struct access *a, LLVMValueRef at)
+{
+    LLVMValueRef last;
+
+    if (!e->is_masked) {
+        last =
+            LLVMBuildExtractElement(e->b, stored_chunk(e, a, JIT_CHUNKS - 1), jit_i32(e, JIT_CHUNK - 1), "");
+    } else {
+        LLVMValueRef row = jit_frame_field(e, offsetof(struct jit_frame, scratch));
+        for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+            LLVMSetAlignment(LLVMBuildStore(e->b, stored_chunk(e, a, c), row_chunk(e, row, c)), 4);
+        }
+        LLVMValueRef lane = LLVMBuildZExt(e->b, lane_past_last(e), e->i64, "");
+        LLVMValueRef index = LLVMBuildSub(e->b, lane, jit_i64(e, 1), "");
+        last = LLVMBuildLoad2(e->b, e->i32, LLVMBuildGEP2(e->b, e->i32, row, &index, 1, ""), "");
+    }
+    store_element(e, a, last, at);
+}
+
+/* ---- an address for each lane ---- */
+
+static LLVMValueRef lane_address(struct jit_emit *e, struct jit_value *base, const struct access *a,
+                                 unsigned c)
+{
+    LLVMValueRef v = jit_value_chunk(e, a->in->rs1, base, c);
+    return LLVMBuildAdd(e->b, v, jit_splat_const(e, (uint32_t)a->in->imm), "");
+}
+
+/* Every active lane's access lies inside the window (and is a whole word of private memory). */
+static void check_lanes(struct jit_emit *e, const struct access *a, struct window w, enum jit_window kind,
+                        LLVMValueRef const offset[JIT_CHUNKS])
+{
+    LLVMValueRef fits = LLVMBuildICmp(e->b, LLVMIntUGE, w.size, jit_i64(e, a->size), "");
+    LLVMValueRef above = LLVMBuildSub(e->b, w.size, jit_i64(e, a->size - 1), "");
+    LLVMValueRef bound =
+        LLVMBuildSelect(e->b, fits, LLVMBuildTrunc(e->b, above, e->i32, ""), jit_i32(e, 0), "");
+    LLVMValueRef limit = jit_splat(e, bound), all = NULL;
+
+    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, offset[c], limit, "");
+        if (kind == JIT_PRIVATE) {
+            LLVMValueRef low = LLVMBuildAnd(e->b, offset[c], jit_splat_const(e, 3), "");
+            LLVMValueRef whole = LLVMBuildICmp(e->b, LLVMIntEQ, low, jit_splat_const(e, 0), "");
+            ok = LLVMBuildAnd(e->b, ok, whole, "");
+        }
+        if (e->is_masked) {
+            ok = LLVMBuildOr(e->b, ok, LLVMBuildNot(e->b, jit_mask_chunk(e, e->mask, c), ""), "");
+        }
+        all = all ? LLVMBuildAnd(e->b, all, ok, "") : ok;
+    }
+    LLVMValueRef byte = LLVMBuildBitCast(e->b, all, e->i8, "");
+    jit_require(e, LLVMBuildICmp(e->b, LLVMIntEQ, byte, LLVMConstAllOnes(e->i8), ""));
+}
+
+static LLVMValueRef load_lanes(struct jit_emit *e, const struct access *a, LLVMValueRef host,
+                               LLVMValueRef offset)
+{
+    LLVMValueRef v = LLVMGetUndef(e->vec);
+    for (unsigned i = 0; i < JIT_CHUNK; i++) {
+        LLVMValueRef lane = LLVMBuildExtractElement(e->b, offset, jit_i32(e, i), "");
+        LLVMValueRef element = load_element(e, a, offset_pointer(e, host, lane));
+        v = LLVMBuildInsertElement(e->b, v, element, jit_i32(e, i), "");
+    }
+    return v;
+}
+
+/* A chunk whose lanes are side by side in memory, or all at one place, is common enough to be tested for. */
+static LLVMValueRef load_pattern(struct jit_emit *e, const struct access *a, LLVMValueRef host,
+                                 LLVMValueRef offset)
+{
+    LLVMBasicBlockRef side = jit_bb(e, "side"), other = jit_bb(e, "other"), each = jit_bb(e, "each"),
+                      one = jit_bb(e, "one"), done = jit_bb(e, "loaded");
+    LLVMValueRef first = LLVMBuildExtractElement(e->b, offset, jit_i32(e, 0), "");
+    LLVMValueRef at = offset_pointer(e, host, first), lanes[JIT_CHUNK], value[3];
+    LLVMValueRef splat = jit_splat(e, first);
+
+    for (unsigned i = 0; i < JIT_CHUNK; i++) {
+        lanes[i] = jit_i32(e, i * a->size);
+    }
+    LLVMValueRef row = LLVMBuildAdd(e->b, splat, LLVMConstVector(lanes, JIT_CHUNK), "");
+    LLVMValueRef is_row = LLVMBuildICmp(e->b, LLVMIntEQ, offset, row, "");
+    LLVMValueRef byte = LLVMBuildBitCast(e->b, is_row, e->i8, "");
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, byte, LLVMConstAllOnes(e->i8), ""), side, other);
+
+    LLVMPositionBuilderAtEnd(e->b, side);
+    value[0] = load_chunk(e, a, at);
+    LLVMBuildBr(e->b, done);
+
+    LLVMPositionBuilderAtEnd(e->b, other);
+    LLVMValueRef is_one = LLVMBuildICmp(e->b, LLVMIntEQ, offset, splat, "");
+    byte = LLVMBuildBitCast(e->b, is_one, e->i8, "");
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, byte, LLVMConstAllOnes(e->i8), ""), one, each);
+
+    LLVMPositionBuilderAtEnd(e->b, one);
+    value[1] = jit_splat(e, load_element(e, a, at));
+    LLVMBuildBr(e->b, done);
+
+    LLVMPositionBuilderAtEnd(e->b, each);
+    value[2] = load_lanes(e, a, host, offset);
+    LLVMBuildBr(e->b, done);
+
+    LLVMPositionBuilderAtEnd(e->b, done);
+    LLVMBasicBlockRef from[] = {side, one, each};
+    LLVMValueRef phi = LLVMBuildPhi(e->b, e->vec, "");
+    LLVMAddIncoming(phi, value, from, 3);
+    return phi;
+}
+
+static void store_lane(struct jit_emit *e, const struct access *a, LLVMValueRef value, LLVMValueRef host,
+                       LLVMValueRef offset, unsigned i)
+{
+    LLVMValueRef lane = LLVMBuildExtractElement(e->b, offset, jit_i32(e, i), "");
+    LLVMValueRef element = LLVMBuildExtractElement(e->b, value, jit_i32(e, i), "");
+    store_element(e, a, element, offset_pointer(e, host, lane));
+}
+
+static void store_lanes(struct jit_emit *e, const struct access *a, LLVMValueRef host, LLVMValueRef offset,
+                        unsigned c)
+{
+    LLVMValueRef value = stored_chunk(e, a, c);
+
+    for (unsigned i = 0; i < JIT_CHUNK; i++) {
+        if (!e->is_masked) {
+            store_lane(e, a, value, host, offset, i);
+            continue;
+        }
+        LLVMBasicBlockRef active = jit_bb(e, "active"), next = jit_bb(e, "next");
+        LLVMValueRef bit = LLVMBuildAnd(e->b, e->mask, jit_i32(e, 1u << (c * JIT_CHUNK + i)), "");
+        LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, bit, jit_i32(e, 0), ""), active, next);
+        LLVMPositionBuilderAtEnd(e->b, active);
+        store_lane(e, a, value, host, offset, i);
+        LLVMBuildBr(e->b, next);
+        LLVMPositionBuilderAtEnd(e->b, next);
+    }
+}
+
+/* Exact count of segments by a call, unless full lanes ascend within one segment each, which vector code
+ * sees. */
+static void count_lanes(struct jit_emit *e, const struct access *a, LLVMValueRef const addr[JIT_CHUNKS])
+{
+    LLVMValueRef warp =
+        LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, warp)), "");
+    LLVMValueRef at = jit_i64(e, offsetof(struct simt_warp, addr));
+    LLVMValueRef row = LLVMBuildGEP2(e->b, e->i8, warp, &at, 1, "");
+    LLVMTypeRef params[] = {e->ptr, e->i32, e->i32};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), params, 3, false);
+    LLVMValueRef args[] = {e->frame, e->mask, jit_i32(e, a->size)};
+
+    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        LLVMSetAlignment(LLVMBuildStore(e->b, addr[c], row_chunk(e, row, c)), 4);
+    }
+    LLVMValueRef fn = LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, count)), "");
+    LLVMBuildCall2(e->b, type, fn, args, 3, "");
+}
+
+/* Offsets in the window's host memory. Lanes that are not active read the first word. */
+static LLVMValueRef host_offset(struct jit_emit *e, LLVMValueRef offset, enum jit_window kind, unsigned c)
+{
+    if (e->is_masked) {
+        offset = LLVMBuildSelect(e->b, jit_mask_chunk(e, e->mask, c), offset, jit_splat_const(e, 0), "");
+    }
+    if (kind == JIT_PRIVATE) { /* word w of lane l is at (w * 32 + l) * 4 */
+        LLVMValueRef row = LLVMBuildMul(e->b, offset, jit_splat_const(e, SIMT_LANES), "");
+        LLVMValueRef lane = LLVMBuildMul(e->b, jit_lane_index(e, c), jit_splat_const(e, 4), "");
+        offset = LLVMBuildAdd(e->b, row, lane, "");
+    }
+    return offset;
+}
+
+static void access_lanes(struct jit_emit *e, const struct access *a, struct jit_value *base,
+                         enum jit_window kind)
+{
+    struct window w = window(e, kind);
+    struct jit_value v = {.a = loaded(a, JIT_VARYING)};
+    LLVMValueRef addr[JIT_CHUNKS], offset[JIT_CHUNKS];
+
+    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        addr[c] = lane_address(e, base, a, c);
+        offset[c] = LLVMBuildSub(e->b, addr[c], jit_splat_const(e, w.base), "");
+    }
+    check_lanes(e, a, w, kind, offset);
+    if (kind == JIT_PRIVATE && a->store) {
+        note_dirty(e, jit_i32(e, 0));
+    }
+    if (kind == JIT_VRAM) {
+        count_lanes(e, a, addr);
+    }
+    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        LLVMValueRef at = host_offset(e, offset[c], kind, c);
+        if (a->store) {
+            store_lanes(e, a, w.host, at, c);
+        } else {
+            v.v[c] = kind == JIT_PRIVATE ? load_lanes(e, a, w.host, at) : load_pattern(e, a, w.host, at);
+        }
+    }
+    if (!a->store) {
+        put_result(e, a, &v);
+    }
+}
+
+/* ---- the control window ---- */
+
+static bool thread_row(uint32_t offset)
+{
+    return offset == 0x00 || offset == 0x04 || offset == 0x08;
+}
+
+static void load_ctrl(struct jit_emit *e, const struct access *a, uint32_t offset)
+{
+    struct jit_value v = {.a = jit_abs_ctrl(e->variant, offset)};
+
+    if (thread_row(offset)) {
+        LLVMValueRef rows =
+            LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, thread)), "");
+        for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+            LLVMValueRef at = jit_i64(e, offset / 4 * sizeof(simt_row) + c * JIT_CHUNK * sizeof(uint32_t));
+            LLVMValueRef lanes = LLVMBuildGEP2(e->b, e->i8, rows, &at, 1, "");
+            if (v.a.kind != JIT_VARYING) {
+                v.s = c == 0 ? LLVMBuildLoad2(e->b, e->i32, lanes, "") : v.s;
+            } else {
+                v.v[c] = LLVMBuildLoad2(e->b, e->vec, lanes, "");
+            }
+        }
+    } else if (offset == 0x44) {
+        v.s = jit_i32(e, 0);
+    } else if (offset == 0x50) {
+        v.s = e->mask;
+    } else {
+        v.s = LLVMBuildLoad2(e->b, e->i32, jit_frame_field(e, offsetof(struct jit_frame, ctrl) + offset), "");
+    }
+    count_bytes(e, a->size);
+    put_result(e, a, &v);
+}
+
+/* A word of the control window that compiled code reads itself. */
+static bool is_ctrl_word(uint32_t offset)
+{
+    return offset <= 0x50 && (offset & 3) == 0 && (offset >= 0x40 || (offset & 0xf) != 0xc);
+}
+
+/* ---- anything, through the interpreter's functions on the register rows ---- */
+
+void jit_emit_help(struct jit_emit *e, const struct simt_insn *in, uint32_t insn)
+{
+    uint64_t defs = jit_defs(in);
+    LLVMTypeRef params[] = {e->ptr, e->i32, e->i32};
+    LLVMTypeRef type = LLVMFunctionType(e->i32, params, 3, false);
+    LLVMValueRef args[] = {e->frame, jit_i32(e, (uint32_t)(in - e->g->prog->insns)), e->mask};
+
+    jit_before(e, insn);
+    struct jit_regs now = e->regs;
+    now.written = 0; /* rows take this body's lanes as they are: only active ones are looked at */
+    jit_spill(e, &now, jit_uses(in));
+    LLVMValueRef fn = LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, help)), "");
+    LLVMValueRef failed = LLVMBuildCall2(e->b, type, fn, args, 3, "");
+    jit_require(e, LLVMBuildICmp(e->b, LLVMIntEQ, failed, jit_i32(e, 0), ""));
+    if (defs) {
+        unsigned r = (unsigned)__builtin_ctzll(defs);
+        struct jit_value v = {.a = jit_abs_of(JIT_VARYING)};
+        v.a.bits = r >= 32 ? JIT_BITS_EXACT : JIT_BITS_ANY;
+        for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+            LLVMValueRef at = jit_i64(e, (r & 31) * sizeof(simt_row) + c * JIT_CHUNK * sizeof(uint32_t));
+            LLVMValueRef row = LLVMBuildGEP2(e->b, e->i8, r < 32 ? e->x_rows : e->f_rows, &at, 1, "");
+            v.v[c] = LLVMBuildLoad2(e->b, e->vec, row, "");
+        }
+        jit_put(e, r, &v);
+    }
+    e->effects = true;
+}
+
+/* ---- the instruction ---- */
+
+static void access_group(struct jit_emit *e, const struct access *a, struct jit_value *base,
+                         enum jit_window kind, struct jit_group *group)
+{
+    bool row = base->a.kind == JIT_AFFINE || kind == JIT_PRIVATE;
+
+    if (!group->checked) {
+        check_group(e, group, base, a->in->rs1, kind);
+    }
+    uint32_t distance = (uint32_t)(a->in->imm - group->low);
+    LLVMValueRef at =
+        offset_pointer(e, group->host, jit_i64(e, kind == JIT_PRIVATE ? distance * 32ull : distance));
+    LLVMValueRef addr =
+        LLVMBuildAdd(e->b, jit_value_scalar(e, a->in->rs1, base), jit_i32(e, (uint32_t)a->in->imm), "");
+
+    if (kind == JIT_VRAM) {
+        if (row) {
+            count_stride(e, addr, a->size);
+        } else {
+            jit_add_counter(e, e->transactions_var, segments(e, addr, jit_i32(e, a->size)));
+        }
+    }
+    count_bytes(e, a->size);
+    if (row) {
+        access_row(e, a, at, a->size);
+    } else if (a->store) {
+        store_uniform(e, a, at);
+    } else {
+        load_uniform(e, a, at);
+    }
+}
+
+void jit_emit_memory(struct jit_emit *e, const struct simt_insn *in, uint32_t insn)
+{
+    struct access a = access_of(e, in);
+    struct jit_value *base = jit_get(e, in->rs1);
+    struct jit_abs addr = jit_abs_alu(SIMT_OP_ADD, base->a, jit_abs_const((uint32_t)in->imm));
+    enum jit_window kind = jit_window_of(addr);
+    struct jit_group *group = e->group_of[insn] == UINT32_MAX ? NULL : &e->groups[e->group_of[insn]];
+    uint32_t ctrl = (uint32_t)addr.value - SIMT_CTRL_BASE;
+
+    jit_before(e, insn);
+    if (kind == JIT_CTRL && addr.kind == JIT_CONST && !a.store && a.size == 4 && is_ctrl_word(ctrl)) {
+        load_ctrl(e, &a, ctrl);
+        return;
+    }
+    bool uniform = base->a.kind <= JIT_UNIFORM, words = a.size == 4 && in->imm % 4 == 0;
+    bool row = base->a.kind == JIT_AFFINE && base->a.value == (int32_t)a.size && kind != JIT_PRIVATE;
+    if (kind == JIT_CTRL || kind == JIT_SYNC || (kind == JIT_PRIVATE && !words)) {
+        jit_emit_help(e, in, insn);
+        return;
+    }
+    if (group && (row || uniform) && !(kind == JIT_PRIVATE && group->low % 4 != 0)) {
+        access_group(e, &a, base, kind, group);
+    } else {
+        access_lanes(e, &a, base, kind);
+        count_bytes(e, a.size);
+    }
+    e->effects |= a.store;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* What compiled code is called with. Compiled code finds fields by offsetof; the pointer is its only
+ * argument. */
+#ifndef SIMT_JIT_FRAME_H
+#define SIMT_JIT_FRAME_H
+
+#include "cu.h"
+#include "graph.h"
+
+/* How compiled code came back. */
+enum jit_status {
+    JIT_REJECTED, /* the registers are not what the code was compiled for; nothing was done */
+    JIT_DONE,     /* all lanes of mask ended */
+    JIT_BARRIER,  /* all lanes of mask stored to the barrier, to go on at pc */
+    JIT_LEFT, /* the interpreter goes on: lanes of left at pc, lanes of pend[i] at node i, the others ended */
+    JIT_FUEL, /* like LEFT, because limit was reached */
+};
+
+struct jit_frame {
+    uint8_t *vram, *shared, *priv;
+    uint64_t vram_size, shared_size, private_size;
+    simt_row *x, *f;
+    simt_row *thread;   /* thread indices x, y, z */
+    uint32_t ctrl[21];  /* words of the control window that are the same in all lanes, by offset / 4 */
+    uint32_t hart_base; /* mhartid of lane 0 */
+    uint32_t mask;      /* in: lanes to run */
+    uint32_t entry;     /* in: which of the code's entry points */
+    uint64_t limit;     /* in: come back soon after so many instructions */
+
+    uint64_t insns;      /* out: issued */
+    uint64_t lane_insns; /* out: the same times active lanes */
+    uint64_t divergences, transactions, bytes;
+    uint32_t pc, left; /* out: see enum jit_status */
+    int32_t depth;     /* out: calls around pc */
+    uint32_t pend[JIT_MAX_NODES];
+
+    simt_row scratch; /* values of a scatter; addresses are in the warp's addr row */
+    struct simt_cu *cu;
+    struct simt_warp *warp;
+    const struct simt_program *prog;
+    uint32_t (*help)(struct jit_frame *frame, uint32_t insn, uint32_t mask);
+    void (*count)(struct jit_frame *frame, uint32_t mask, uint32_t size);
+    uint64_t (*poll)(struct jit_frame *frame, uint64_t insns);
+};
+
+#define JIT_POLL_INSNS 8192u
+
+typedef uint32_t (*jit_code_fn)(struct jit_frame *frame);
+
+/* Execute instruction prog->insns[insn] for the lanes of mask on the warp's register rows as the interpreter
+ * would. 0, or non-zero when nothing was done and the interpreter must go on there. */
+uint32_t jit_help(struct jit_frame *frame, uint32_t insn, uint32_t mask);
+
+/* Count the memory transactions of an access of size bytes at the warp's addr row by the lanes of mask. */
+void jit_count(struct jit_frame *frame, uint32_t mask, uint32_t size);
+
+/* A masked loop has issued insns instructions, its limit: the next limit, or 0 to come back now. */
+uint64_t jit_poll(struct jit_frame *frame, uint64_t insns);
+
+#endif

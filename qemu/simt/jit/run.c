@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* Running compiled code for a warp, and going on in the interpreter where it stops. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache.h"
+#include "device.h"
+#include "jit.h"
+#include "memory.h"
+#include "soft.h"
+
+#define HOT_INSNS 0x10000u /* a launch that has issued so many on a compute unit is worth compiling */
+
+struct jit_session {
+    struct jit *jit;
+    struct jit_entry *entry;
+    struct jit_frame frame;
+    uint64_t budget; /* instructions until a NEW entry is queued; 0: it was */
+};
+
+/* ---- what compiled code calls ---- */
+
+static uint32_t help_load(struct jit_frame *f, const struct simt_insn *in, uint32_t mask)
+{
+    struct simt_warp *w = f->warp;
+    uint32_t *d = simt_op_format(in->op) == SIMT_FMT_FLOAD ? w->f[in->rd] : w->x[in->rd], bad;
+    unsigned size = in->op == SIMT_OP_LB || in->op == SIMT_OP_LBU   ? 1
+                    : in->op == SIMT_OP_LH || in->op == SIMT_OP_LHU ? 2
+                                                                    : 4;
+    if (simt_load(f->cu, w, mask, size, d, &bad) != SIMT_ACCESS_OK) {
+        return 1;
+    }
+    for (unsigned l = 0; l < SIMT_LANES; l++) {
+        if (mask >> l & 1) {
+            d[l] = in->op == SIMT_OP_LB   ? (uint32_t)(int8_t)d[l]
+                   : in->op == SIMT_OP_LH ? (uint32_t)(int16_t)d[l]
+                                          : d[l];
+        }
+    }
+    return 0;
+}
+
+static uint32_t help_store(struct jit_frame *f, const struct simt_insn *in, uint32_t mask)
+{
+    struct simt_warp *w = f->warp;
+    const uint32_t *src = simt_op_format(in->op) == SIMT_FMT_FSTORE ? w->f[in->rs2] : w->x[in->rs2];
+    unsigned size = in->op == SIMT_OP_SB ? 1 : in->op == SIMT_OP_SH ? 2 : 4;
+    uint32_t bad;
+
+    for (unsigned l = 0; l < SIMT_LANES; l++) {
+        if ((mask >> l & 1) && w->addr[l] == SIMT_SYNC_BASE) {
+            return 1; /* a barrier: the scheduler's business */
+        }
+    }
+    return simt_store(f->cu, w, mask, size, src, &bad) != SIMT_ACCESS_OK;
+}
+
+static uint32_t help_atomic(struct jit_frame *f, const struct simt_insn *in, uint32_t mask)
+{
+    struct simt_warp *w = f->warp;
+    uint32_t bad;
+    return simt_atomic(f->cu, w, mask, in->op, w->x[in->rs2], w->x[in->rd], &bad) != SIMT_ACCESS_OK;
+}
+
+uint32_t jit_help(struct jit_frame *f, uint32_t insn, uint32_t mask)
+{
+    const struct simt_insn *in = &f->prog->insns[insn];
+    enum simt_format format = simt_op_format(in->op);
+    struct simt_warp *w = f->warp;
+    bool atomic = format == SIMT_FMT_AMO || format == SIMT_FMT_LR;
+
+    if (format == SIMT_FMT_NARROW) {
+        simt_soft_narrow(w, mask, in);
+        return 0;
+    }
+    for (unsigned l = 0; l < SIMT_LANES; l++) {
+        w->addr[l] = w->x[in->rs1][l] + (atomic ? 0 : (uint32_t)in->imm);
+    }
+    if (atomic) {
+        return help_atomic(f, in, mask);
+    }
+    return format == SIMT_FMT_LOAD || format == SIMT_FMT_FLOAD ? help_load(f, in, mask)
+                                                               : help_store(f, in, mask);
+}
+
+void jit_count(struct jit_frame *f, uint32_t mask, uint32_t size)
+{
+    f->cu->transactions += simt_count_segments(f->cu, f->warp, mask, size);
+}
+
+/* A masked loop's fuel is used up: more, unless the launch is to stop or the warp's turn is over. 0: come
+ * back. */
+uint64_t jit_poll(struct jit_frame *f, uint64_t insns)
+{
+    bool go = insns < SIMT_TURN_INSNS && f->cu->turn_atomics < SIMT_TURN_ATOMICS &&
+              simt_poll(f->cu) == SIMT_POLL_GO;
+    return go ? insns + JIT_POLL_INSNS : 0;
+}
+
+/* ---- sessions ---- */
+
+static bool linear_x(const struct simt_launch *l)
+{
+    return l->block[0] % SIMT_LANES == 0 || l->block[1] * l->block[2] == 1;
+}
+
+static struct jit_variant variant_of(const struct simt_cu *cu)
+{
+    const struct simt_launch *l = &cu->launch;
+    return (struct jit_variant){
+        .linear_x = linear_x(l),
+        .full_warps = l->block[0] * l->block[1] * l->block[2] % SIMT_LANES == 0,
+        .exact = simt_get_config(cu->dev)->max_insns != 0,
+        .private_top = SIMT_PRIVATE_BASE + cu->private_size,
+    };
+}
+
+static void init_frame(struct jit_frame *f, struct simt_cu *cu, const struct simt_program *prog)
+{
+    f->vram = cu->vram;
+    f->vram_size = cu->vram_size;
+    f->shared = cu->shared;
+    f->shared_size = cu->shared_size;
+    f->private_size = cu->private_size;
+    f->cu = cu;
+    f->prog = prog;
+    f->help = jit_help;
+    f->count = jit_count;
+    f->poll = jit_poll;
+    memcpy(&f->ctrl[0x20 / 4], cu->launch.block, sizeof(cu->launch.block));
+    memcpy(&f->ctrl[0x30 / 4], cu->launch.grid, sizeof(cu->launch.grid));
+    f->ctrl[0x48 / 4] = (uint32_t)cu->launch.args;
+    f->ctrl[0x4c / 4] = cu->shared_size;
+}
+
+struct jit_session *jit_join(struct jit *j, struct simt_cu *cu, bool wait)
+{
+    struct jit_variant v = variant_of(cu);
+
+    if (!j || cu->warp_size != SIMT_LANES || cu->track_flags) {
+        return NULL;
+    }
+    struct jit_session *s = aligned_alloc(64, (sizeof(*s) + 63) / 64 * 64);
+    if (!s) {
+        return NULL;
+    }
+    *s = (struct jit_session){.jit = j, .entry = jit_entry_get(j, cu->prog, &v), .budget = HOT_INSNS};
+    if (!s->entry) {
+        free(s);
+        return NULL;
+    }
+    if (wait) {
+        jit_entry_request(j, s->entry, true);
+    }
+    init_frame(&s->frame, cu, s->entry->prog);
+    return s;
+}
+
+void jit_part(struct jit_session *s)
+{
+    if (s) {
+        jit_entry_put(s->jit, s->entry);
+        free(s);
+    }
+}
+
+/* ---- the executor ---- */
+
+/* The entry point for path p, or -1. */
+static int entry_of(const struct jit_compiled *code, const struct simt_path *p)
+{
+    for (uint32_t i = 0; i < code->entry_count; i++) {
+        const struct jit_node *node = &code->graph->nodes[code->entries[i]];
+        if (node->pc == p->pc && node->depth == p->depth) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static void set_warp(struct jit_frame *f, struct simt_cu *cu, struct simt_warp *w, const struct simt_path *p)
+{
+    f->warp = w;
+    f->x = w->x;
+    f->f = w->f;
+    f->priv = (uint8_t *)w->priv;
+    f->thread = w->thread;
+    f->hart_base = simt_mhartid(cu, w, 0);
+    memcpy(&f->ctrl[0x10 / 4], cu->block, sizeof(cu->block));
+    f->ctrl[0x40 / 4] = w->index;
+    f->mask = p->mask;
+}
+
+static void take_counters(struct jit_frame *f, struct simt_cu *cu, struct simt_path *p)
+{
+    p->retired += f->insns;
+    simt_count(&cu->counters.insns, f->insns);
+    simt_count(&cu->counters.lane_insns, f->lane_insns);
+    simt_count(&cu->counters.divergences, f->divergences);
+    cu->transactions += f->transactions;
+    cu->bytes += f->bytes;
+    cu->fuel -= (int64_t)f->insns;
+}
+
+static void add_place(struct simt_cu *cu, uint32_t pc, uint32_t mask, int32_t depth)
+{
+    if (mask) {
+        cu->places[cu->place_count++] = (struct simt_place){pc, mask, depth};
+    }
+}
+
+/* Where the lanes are that the code left. */
+static void collect_places(const struct jit_compiled *code, const struct jit_frame *f, struct simt_cu *cu)
+{
+    cu->place_count = 0;
+    add_place(cu, f->pc, f->left, f->depth);
+    for (uint32_t i = 0; i < code->graph->n; i++) {
+        add_place(cu, code->graph->nodes[i].pc, f->pend[i], code->graph->nodes[i].depth);
+    }
+}
+
+static enum simt_stop leave(const struct jit_compiled *code, struct jit_frame *f, struct simt_cu *cu,
+                            struct simt_warp *w, struct simt_path *p, enum jit_status status)
+{
+    collect_places(code, f, cu);
+    if (cu->place_count != 1 || cu->places[0].mask != p->mask) {
+        return SIMT_STOP_SCATTER;
+    }
+    p->pc = cu->places[0].pc;
+    p->depth = cu->places[0].depth;
+    if (status == JIT_FUEL || cu->fuel <= 0) {
+        return SIMT_STOP_FUEL;
+    }
+    return simt_interpreter()->run(cu, w, p);
+}
+
+static enum simt_stop run_compiled(struct jit_session *s, struct simt_cu *cu, struct simt_warp *w,
+                                   struct simt_path *p, int entry, uint64_t limit)
+{
+    const struct jit_compiled *code = &s->entry->code;
+    struct jit_frame *f = &s->frame;
+
+    set_warp(f, cu, w, p);
+    f->entry = (uint32_t)entry;
+    f->limit = limit;
+    memset(f->pend, 0, code->graph->n * sizeof(f->pend[0]));
+    f->left = 0;
+    enum jit_status status = code->fn(f);
+    if (status == JIT_REJECTED) {
+        return simt_interpreter()->run(cu, w, p);
+    }
+    take_counters(f, cu, p);
+    switch (status) {
+    case JIT_DONE:
+        return SIMT_STOP_EXIT;
+    case JIT_BARRIER:
+        p->pc = f->pc;
+        p->depth = f->depth;
+        cu->split_lanes = p->mask;
+        return SIMT_STOP_BARRIER;
+    default:
+        return leave(code, f, cu, w, p, status);
+    }
+}
+
+/* Instructions compiled code may issue before it looks at the limit; a budget is not to be overrun. */
+static uint64_t limit_of(const struct jit_session *s, const struct simt_cu *cu)
+{
+    uint64_t fuel = cu->fuel > 0 ? (uint64_t)cu->fuel : 0, margin = s->entry->code.longest;
+
+    if (!s->entry->variant.exact) {
+        return fuel;
+    }
+    return fuel > margin ? fuel - margin : 0;
+}
+
+static void note_heat(struct jit_session *s, int64_t insns)
+{
+    uint64_t n = insns > 0 ? (uint64_t)insns : 0;
+    if (s->budget > n) {
+        s->budget -= n;
+    } else if (s->budget > 0) {
+        s->budget = 0;
+        jit_entry_request(s->jit, s->entry, false);
+    }
+}
+
+static enum simt_stop run(struct simt_cu *cu, struct simt_warp *w, struct simt_path *p)
+{
+    struct jit_session *s = cu->jit;
+    int state = atomic_load_explicit(&s->entry->state, memory_order_acquire);
+
+    if (state == JIT_ENTRY_READY && p->parent < 0 && !cu->track_flags) {
+        int entry = entry_of(&s->entry->code, p);
+        uint64_t limit = limit_of(s, cu);
+        if (entry >= 0 && limit > 0 && simt_tree_live(&w->tree) == p->mask) {
+            return run_compiled(s, cu, w, p, entry, limit);
+        }
+    }
+    uint64_t before = p->retired;
+    enum simt_stop stop = simt_interpreter()->run(cu, w, p);
+    if (state == JIT_ENTRY_NEW) {
+        note_heat(s, (int64_t)(p->retired - before));
+    }
+    return stop;
+}
+
+static const struct simt_executor executor = {"jit", run};
+
+const struct simt_executor *jit_executor(void)
+{
+    return &executor;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* The JIT if this build has it (SIMT_HAVE_JIT), else its absence, said once when a device is made. */
+#ifndef SIMT_JIT_SEAM_H
+#define SIMT_JIT_SEAM_H
+
+#include "device.h"
+
+#ifdef SIMT_HAVE_JIT
+#include "../jit/jit.h"
+#else
+struct jit;
+
+static inline struct jit *jit_create(const struct simt *dev)
+{
+    if (simt_get_config(dev)->engine != SIMT_ENGINE_AUTO) {
+        simt_log(dev, "simt: built without LLVM: all kernels are interpreted");
+    }
+    return NULL;
+}
+
+static inline void jit_destroy(struct jit *j)
+{
+    (void)j;
+}
+
+static inline struct jit_session *jit_join(struct jit *j, struct simt_cu *cu, bool wait)
+{
+    (void)j, (void)cu, (void)wait;
+    return NULL;
+}
+
+static inline void jit_part(struct jit_session *s)
+{
+    (void)s;
+}
+
+static inline const struct simt_executor *jit_executor(void)
+{
+    return simt_interpreter();
+}
+#endif
+
+#endif
