@@ -2,9 +2,9 @@
 # The engine's objects for programs of this machine: they depend on no configuration, so all share build/simt/.
 ifndef simt-objs
 include qemu/simt/sources.mk
-simt-objs := $(simt-srcs:qemu/simt/src/%.c=build/simt/%.o)
+simt-objs := $(simt-srcs:qemu/simt/%.c=build/simt/%.o)
 
-build/simt/%.o: qemu/simt/src/%.c qemu/simt/sources.mk
+build/simt/%.o: qemu/simt/%.c qemu/simt/sources.mk
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)gcc -g -ffile-prefix-map=$(CURDIR)=. -Wall -Wextra -Werror -Wshadow $(simt-includes) $(simt-cflags) -MMD -MP \

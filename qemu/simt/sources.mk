@@ -15,6 +15,7 @@ LLVM_CONFIG ?= $(firstword $(wildcard /usr/lib/llvm-19/bin/llvm-config) $(shell 
 ifneq ($(LLVM_CONFIG),)
 simt-srcs += $(addprefix qemu/simt/jit/, \
     abs.c cache.c compile.c emit.c emit_alu.c emit_flow.c emit_mem.c graph.c run.c)
-simt-cflags += -DSIMT_HAVE_JIT -Iqemu/simt/src -isystem $(shell $(LLVM_CONFIG) --includedir)
+simt-cflags += -DSIMT_HAVE_JIT -isystem $(shell $(LLVM_CONFIG) --includedir)
+simt-includes += -Iqemu/simt/src
 simt-libs += $(shell $(LLVM_CONFIG) --link-shared --ldflags --libs)
 endif

@@ -12,7 +12,8 @@
 
 struct jit {
     const struct simt *dev;
-    struct jit_compiler *compiler;
+    struct jit_compiler *compiler; /* the thread's */
+    bool broken;                   /* there can be no compiler */
     pthread_t thread;
     bool started;
 
@@ -129,12 +130,28 @@ void jit_entry_request(struct jit *j, struct jit_entry *entry, bool wait)
     pthread_mutex_unlock(&j->lock);
 }
 
+/* LLVM is started when the first kernel is worth it: many a process never gets there. */
+static bool have_compiler(struct jit *j)
+{
+    const char *why = NULL;
+
+    if (!j->compiler && !j->broken) {
+        j->compiler = jit_compiler_create(&why);
+        j->broken = !j->compiler;
+        if (j->broken) {
+            simt_log(j->dev, "simt: no JIT, all kernels are interpreted: %s", why);
+        }
+    }
+    return !j->broken;
+}
+
 static void compile(struct jit *j, struct jit_entry *entry)
 {
     const char *why = NULL;
-    bool ok = jit_compile(j->compiler, entry->prog, &entry->variant, &entry->code, &why) == 0;
+    bool have = have_compiler(j);
+    bool ok = have && jit_compile(j->compiler, entry->prog, &entry->variant, &entry->code, &why) == 0;
 
-    if (!ok) {
+    if (have && !ok) {
         simt_log(j->dev, "simt: the kernel at 0x%x is interpreted: %s", entry->prog->roots[0], why);
     }
     pthread_mutex_lock(&j->lock);
@@ -172,7 +189,6 @@ static void *compiler_main(void *arg)
 struct jit *jit_create(const struct simt *dev)
 {
     struct jit *j = calloc(1, sizeof(*j));
-    const char *why = "out of memory";
 
     if (j) {
         j->dev = dev;
@@ -180,16 +196,12 @@ struct jit *jit_create(const struct simt *dev)
         pthread_mutex_init(&j->lock, NULL);
         pthread_cond_init(&j->work, NULL);
         pthread_cond_init(&j->done, NULL);
-        j->compiler = jit_compiler_create(&why);
-        if (j->compiler) {
-            why = "cannot start a thread";
-            j->started = pthread_create(&j->thread, NULL, compiler_main, j) == 0;
-        }
+        j->started = pthread_create(&j->thread, NULL, compiler_main, j) == 0;
         if (j->started) {
             return j;
         }
     }
-    simt_log(dev, "simt: no JIT, all kernels are interpreted: %s", why);
+    simt_log(dev, "simt: no JIT, all kernels are interpreted: cannot start its thread");
     jit_destroy(j);
     return NULL;
 }

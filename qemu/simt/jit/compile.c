@@ -40,7 +40,7 @@ static LLVMTargetMachineRef host_machine(void)
 
     if (!LLVMGetTargetFromTriple(triple, &target, &error)) {
         machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault,
-                                          LLVMRelocPIC, LLVMCodeModelJITDefault);
+                                          LLVMRelocPIC, LLVMCodeModelSmall);
     }
     LLVMDisposeMessage(error);
     LLVMDisposeMessage(triple);
@@ -229,21 +229,13 @@ static const char *optimise(struct jit_compiler *c, LLVMModuleRef module)
     char *message = NULL;
 
     if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message)) {
-        fprintf(stderr, "%s\n", message);
         LLVMDisposeMessage(message);
         return "LLVM finds the code malformed";
     }
     LLVMDisposeMessage(message);
-    if (getenv("SIMT_JIT_DUMP")) {
-        LLVMPrintModuleToFile(module, "/tmp/jit0.ll", NULL);
-    }
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error = LLVMRunPasses(module, PASSES, c->machine, options);
     LLVMDisposePassBuilderOptions(options);
-    if (getenv("SIMT_JIT_DUMP")) {
-        LLVMPrintModuleToFile(module, "/tmp/jit1.ll", NULL);
-        LLVMTargetMachineEmitToFile(c->machine, module, "/tmp/jit.s", LLVMAssemblyFile, NULL);
-    }
     return error ? note_error(error, "LLVM's passes failed") : NULL;
 }
 
@@ -282,16 +274,14 @@ static const char *generate(struct jit_compiler *c, const struct jit_variant *v,
 
     snprintf(name, sizeof(name), "kernel%u", c->serial++);
     if (e) {
-        char *layout = LLVMCopyStringRepOfTargetData(LLVMCreateTargetDataLayout(c->machine));
         e->g = out->graph;
         e->variant = v;
         e->full = full;
         e->masked = masked;
         e->context = llvm;
         e->module = LLVMModuleCreateWithNameInContext(name, llvm);
-        LLVMSetDataLayout(e->module, layout);
+        LLVMSetDataLayout(e->module, LLVMOrcLLJITGetDataLayoutStr(c->jit));
         LLVMSetTarget(e->module, LLVMOrcLLJITGetTripleString(c->jit));
-        LLVMDisposeMessage(layout);
         e->b = LLVMCreateBuilderInContext(llvm);
         why = jit_emit_function(e, name, out->entries, out->entry_count) ? NULL : why;
         LLVMDisposeBuilder(e->b);

@@ -364,7 +364,7 @@ static void align_guard(struct jit_emit *e, LLVMValueRef s, struct jit_abs from,
 static LLVMValueRef narrow_kind(struct jit_emit *e, unsigned r, struct jit_value *v, struct jit_abs to,
                                 LLVMValueRef *ok)
 {
-    LLVMValueRef cond[JIT_CHUNKS];
+    LLVMValueRef cond[JIT_CHUNKS] = {NULL};
     LLVMValueRef first = to.kind == JIT_CONST
                              ? jit_i32(e, (uint32_t)to.value)
                              : LLVMBuildExtractElement(e->b, jit_value_chunk(e, r, v, 0), jit_i32(e, 0), "");
@@ -380,7 +380,7 @@ static LLVMValueRef narrow_kind(struct jit_emit *e, unsigned r, struct jit_value
 
 static void raw_guard(struct jit_emit *e, unsigned r, struct jit_value *v, LLVMValueRef *ok)
 {
-    LLVMValueRef cond[JIT_CHUNKS];
+    LLVMValueRef cond[JIT_CHUNKS] = {NULL};
 
     if (v->a.kind <= JIT_UNIFORM) {
         also(e, ok, fit_for_raw(e, jit_value_scalar(e, r, v)));

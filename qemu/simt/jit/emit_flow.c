@@ -215,7 +215,7 @@ static void full_split(struct jit_emit *e, LLVMValueRef bits)
 static LLVMValueRef branch_bits(struct jit_emit *e)
 {
     const struct simt_insn *in = last_insn(e);
-    LLVMValueRef cond[JIT_CHUNKS];
+    LLVMValueRef cond[JIT_CHUNKS] = {NULL};
 
     for (unsigned c = 0; c < JIT_CHUNKS; c++) {
         cond[c] = jit_emit_compare(e, in->op, jit_chunk(e, in->rs1, c), jit_chunk(e, in->rs2, c));
@@ -263,7 +263,7 @@ static void full_branch(struct jit_emit *e)
 static void require_return(struct jit_emit *e)
 {
     const struct jit_node *node = node_of(e);
-    LLVMValueRef cond[JIT_CHUNKS];
+    LLVMValueRef cond[JIT_CHUNKS] = {NULL};
 
     if (node->returns_home) {
         return;

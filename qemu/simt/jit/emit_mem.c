@@ -500,7 +500,7 @@ static void access_lanes(struct jit_emit *e, const struct access *a, struct jit_
 {
     struct window w = window(e, kind);
     struct jit_value v = {.a = loaded(a, JIT_VARYING)};
-    LLVMValueRef addr[JIT_CHUNKS], offset[JIT_CHUNKS];
+    LLVMValueRef addr[JIT_CHUNKS] = {NULL}, offset[JIT_CHUNKS] = {NULL};
 
     for (unsigned c = 0; c < JIT_CHUNKS; c++) {
         addr[c] = lane_address(e, base, a, c);

@@ -10,6 +10,8 @@
 
 #include "../random.h"
 
+enum simt_engine fixture_engine = SIMT_ENGINE_AUTO;
+
 void fixture_seed(void)
 {
     random_seed();
@@ -66,6 +68,9 @@ void fixture_open(struct fixture *f, struct simt_config config)
     assert_non_null(f->vram);
     memset(f->vram, 0, VRAM_SIZE);
     memcpy(f->vram, kernel_image, sizeof(kernel_image));
+    if (config.engine == SIMT_ENGINE_AUTO) {
+        config.engine = fixture_engine;
+    }
     config.log = keep_line;
     config.log_opaque = f;
     assert_int_equal(simt_create(&f->dev, &config, f->vram, VRAM_SIZE), 0);

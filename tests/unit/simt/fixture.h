@@ -49,6 +49,9 @@ uint32_t enc_s(uint32_t match, unsigned rs1, unsigned rs2, int32_t imm);
 
 /* Seed the random numbers of all tests and print the seed. */
 void fixture_seed(void);
+
+/* The engine of devices whose configuration names none. */
+extern enum simt_engine fixture_engine;
 uint32_t random_u32(void);
 /* A float's bits, often a special one: zero, subnormal, infinity, NaN, near a power of two. */
 uint32_t random_float_bits(void);
