@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Convolutions, NCHW. Lanes run along the output plane (unit stride); channel and tap are the same in all
- * lanes, so weights are uniform loads. Taps in the padding read element 0 and are dropped by a mask: no lane
+ * lanes, so weights are uniform loads. Taps in the padding read some element and drop it by a mask: no lane
  * branches at the border.
  */
 #include "kernel_activation.h"
@@ -26,7 +26,7 @@ KERNEL(im2col, IN(x), OUT(col), U32(channels), U32(h), U32(w), U32(kh), DIVISOR(
             uint32_t iy = oy * stride_h + ky * dil_h - pad_t; /* below 0 wraps, and is not < h */
             uint32_t ix = ox * stride_w + kx * dil_w - pad_l;
             uint32_t ok = (uint32_t)(iy < h) & (uint32_t)(ix < w);
-            item_col[row * pixels + i] = keep_if(ok, item[((ch * h + iy) * w + ix) & -ok]);
+            item_col[row * pixels + i] = keep_if(ok, item[within((ch * h + iy) * w + ix, x_stride)]);
         }
     }
 }
@@ -87,7 +87,7 @@ KERNEL(conv2d, IN(x), IN(weight), IN(bias), OUT(y), U32(groups), U32(ic_group), 
                 for (uint32_t kx = 0; kx < kw; kx++, tap++) {
                     uint32_t ix = ox * stride_w + kx * dil_w - pad_l;
                     uint32_t ok = (uint32_t)(iy < h) & (uint32_t)(ix < w);
-                    float v = keep_if(ok, item[((ch * h + iy) * w + ix) & -ok]);
+                    float v = keep_if(ok, item[within((ch * h + iy) * w + ix, ic_group * h * w)]);
 #pragma clang loop unroll(full)
                     for (uint32_t j = 0; j < CONV_CHANNELS; j++)
                         sum[j] = fma_f32(v, tap[min_u32(j, left - 1) * ic_group * taps], sum[j]);
@@ -111,7 +111,6 @@ KERNEL(depthwise, IN(x), IN(weight), IN(bias), OUT(y), U32(planes), DIVISOR(chan
 {
     for (uint32_t plane = block_idx_y(); plane < planes; plane += grid_dim_y()) {
         uint32_t ch = plane - DIVIDE(plane, channels) * channels;
-        const float *in = x + plane * h * w;
         float first = bias ? bias[ch] : 0.0f;
         FOR_EACH (i, oh * ow) {
             uint32_t oy = DIVIDE(i, ow);
@@ -124,7 +123,8 @@ KERNEL(depthwise, IN(x), IN(weight), IN(bias), OUT(y), U32(planes), DIVISOR(chan
                 for (uint32_t kx = 0; kx < kw; kx++, tap++) {
                     uint32_t ix = ox * stride_w + kx * dil_w - pad_l;
                     uint32_t ok = row_ok & (uint32_t)(ix < w);
-                    sum = fma_f32(*tap, keep_if(ok, in[(iy * w + ix) & -ok]), sum);
+                    sum =
+                        fma_f32(*tap, keep_if(ok, x[within((plane * h + iy) * w + ix, planes * h * w)]), sum);
                 }
             }
             y[plane * oh * ow + i] = activate(activation, sum);

@@ -162,6 +162,13 @@ static KERNEL_INLINE float keep_if(uint32_t keep, float v)
     return float_of_bits(bits_of_float(v) & -keep);
 }
 
+/* i where it is below n, else 0: makes an index safe to load from. Lanes that will drop the value keep their
+ * place in the row as far as the array goes, so that the warp's load stays one of unit stride. */
+static KERNEL_INLINE uint32_t within(uint32_t i, uint32_t n)
+{
+    return i & -(uint32_t)(i < n);
+}
+
 static KERNEL_INLINE uint32_t min_u32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;

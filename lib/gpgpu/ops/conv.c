@@ -83,7 +83,7 @@ static int launch_im2col(const struct tensor *x, uint32_t first, const struct co
 {
     const struct window *win = &s->win;
     uint32_t taps = win->kh * win->kw;
-    struct op_grid grid = op_grid_planes(s->oh * s->ow, s->ic * taps, s->n);
+    struct op_grid grid = op_grid_planes(x->tc, s->oh * s->ow, s->ic * taps, s->n);
     uint32_t item = s->ic * s->h * s->w;
     return OP_LAUNCH(x->tc, im2col, grid, op_addr_at(x, (size_t)first * item), op_addr(col), op_u32(s->ic),
                      op_u32(s->h), op_u32(s->w), op_u32(win->kh), OP_DIVISOR(win->kw), op_u32(s->oh),
@@ -97,7 +97,7 @@ static int launch_col2im(const struct tensor *col, const struct tensor *bias, co
                          enum activation activation, struct tensor *x, uint32_t first)
 {
     const struct window *win = &s->win;
-    struct op_grid grid = op_grid_planes(s->h * s->w, s->ic, s->n);
+    struct op_grid grid = op_grid_planes(x->tc, s->h * s->w, s->ic, s->n);
     uint32_t item = s->ic * s->h * s->w;
     return OP_LAUNCH(x->tc, col2im, grid, op_addr(col), op_addr(bias), op_addr_at(x, (size_t)first * item),
                      op_u32(s->ic), op_u32(s->h), OP_DIVISOR(s->w), op_u32(win->kh), op_u32(win->kw),
@@ -145,8 +145,8 @@ static int direct(const struct tensor *x, const struct tensor *weight, const str
     const struct window *win = &s->win;
     uint32_t oc_group = s->oc / s->groups;
     uint32_t blocks = (uint32_t)div_round_up(oc_group, CONV_CHANNELS);
-    struct op_grid grid = op_grid_planes(s->oh * s->ow, 1, s->n);
-    grid.blocks[1] = blocks * s->groups;
+    struct op_grid grid = op_grid_planes(x->tc, s->oh * s->ow, blocks * s->groups, s->n);
+    grid.blocks[1] = blocks * s->groups; /* the kernel does not stride over these */
     return OP_LAUNCH(x->tc, conv2d, grid, op_addr(x), op_addr(weight), op_addr(bias), op_addr(y),
                      op_u32(s->groups), op_u32(s->ic / s->groups), op_u32(s->h), op_u32(s->w),
                      op_u32(oc_group), op_u32(win->kh), op_u32(win->kw), op_u32(s->oh), OP_DIVISOR(s->ow),
@@ -158,7 +158,7 @@ static int depthwise(const struct tensor *x, const struct tensor *weight, const 
                      const struct conv_shape *s, enum activation activation, struct tensor *y)
 {
     const struct window *win = &s->win;
-    struct op_grid grid = op_grid_planes(s->oh * s->ow, s->n * s->ic, 1);
+    struct op_grid grid = op_grid_planes(x->tc, s->oh * s->ow, s->n * s->ic, 1);
     return OP_LAUNCH(x->tc, depthwise, grid, op_addr(x), op_addr(weight), op_addr(bias), op_addr(y),
                      op_u32(s->n * s->ic), OP_DIVISOR(s->ic), op_u32(s->h), op_u32(s->w), op_u32(win->kh),
                      op_u32(win->kw), op_u32(s->oh), OP_DIVISOR(s->ow), op_u32(win->stride_h),
@@ -318,7 +318,7 @@ int tensor_conv_transpose(const struct tensor *x, const struct tensor *weight, c
     if (err)
         return err;
     uint32_t pixels = y->dims[2] * y->dims[3];
-    struct op_grid grid = op_grid_planes(pixels, oc, x->dims[0]);
+    struct op_grid grid = op_grid_planes(x->tc, pixels, oc, x->dims[0]);
     return OP_LAUNCH(x->tc, conv_transpose, grid, op_addr(x), op_addr(weight), op_addr(bias), op_addr(y),
                      op_u32(groups), op_u32(ic / groups), op_u32(x->dims[2]), op_u32(x->dims[3]),
                      OP_DIVISOR(oc_group), op_u32(win->kh), op_u32(win->kw), op_u32(y->dims[2]),

@@ -11,8 +11,7 @@
 
 #define MAX_GRID_YZ     65535u /* CUDA's limit; ours is wider */
 #define LINEAR_THREADS  256u
-#define BLOCKS_A_CU     32u /* of a linear grid: enough to balance the units, few enough to cost nothing */
-#define MAX_ROW_BLOCKS  65536u
+#define BLOCKS_A_CU     8u /* enough to balance the units; few, so that threads loop longer than they start */
 #define MAX_PLANE_BLOCK 128u
 
 int op_fail(struct tensor_context *tc, int err, const char *format, ...)
@@ -36,17 +35,21 @@ struct op_grid op_grid_linear(const struct tensor_context *tc, uint32_t n)
     return (struct op_grid){{blocks, 1, 1}, {LINEAR_THREADS, 1, 1}, 0};
 }
 
-struct op_grid op_grid_planes(uint32_t pixels, uint32_t planes, uint32_t items)
+struct op_grid op_grid_planes(const struct tensor_context *tc, uint32_t pixels, uint32_t planes,
+                              uint32_t items)
 {
     uint32_t threads = min_u32(align_up(pixels, 32), MAX_PLANE_BLOCK);
-    uint32_t blocks = (uint32_t)div_round_up(pixels, threads);
-    return (struct op_grid){{blocks, min_u32(planes, MAX_GRID_YZ), items}, {threads, 1, 1}, 0};
+    uint32_t target = (uint32_t)div_round_up(tc->caps.compute_units * BLOCKS_A_CU, items);
+    uint32_t y = min_u32(planes, min_u32(target, MAX_GRID_YZ));
+    uint32_t x = min_u32(div_round_up(pixels, threads), (uint32_t)div_round_up(target, y));
+    return (struct op_grid){{x, y, items}, {threads, 1, 1}, 0};
 }
 
-struct op_grid op_grid_rows(uint32_t rows, uint32_t cols)
+struct op_grid op_grid_rows(const struct tensor_context *tc, uint32_t rows, uint32_t cols)
 {
     uint32_t threads = cols <= 64 ? 32 : cols <= 512 ? 64 : 128;
-    return (struct op_grid){{min_u32(rows, MAX_ROW_BLOCKS), 1, 1}, {threads, 1, 1}, threads * 4};
+    return (struct op_grid){
+        {min_u32(rows, tc->caps.compute_units * BLOCKS_A_CU), 1, 1}, {threads, 1, 1}, threads * 4};
 }
 
 uint32_t op_divisor_shift(uint32_t d)

@@ -49,10 +49,11 @@ struct op_grid {
 struct op_grid op_grid_linear(const struct tensor_context *tc, uint32_t n);
 
 /* The same along x for `pixels`, with planes along y (the kernel strides over them) and items along z. */
-struct op_grid op_grid_planes(uint32_t pixels, uint32_t planes, uint32_t items);
+struct op_grid op_grid_planes(const struct tensor_context *tc, uint32_t pixels, uint32_t planes,
+                              uint32_t items);
 
-/* A block a row, threads to suit its length, a float of shared memory a thread. */
-struct op_grid op_grid_rows(uint32_t rows, uint32_t cols);
+/* Blocks that stride over rows, threads to suit their length, a float of shared memory a thread. */
+struct op_grid op_grid_rows(const struct tensor_context *tc, uint32_t rows, uint32_t cols);
 
 /* Queue the kernel, or record it. */
 int op_launch(struct tensor_context *tc, enum kernel_id id, const struct op_grid *grid,
