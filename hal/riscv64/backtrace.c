@@ -11,7 +11,7 @@
 static bool on_a_stack(uintptr_t fp)
 {
     return is_aligned(fp, 8) &&
-           ((fp >= (uintptr_t)stack_bottom + 16 && fp <= (uintptr_t)stack_top) ||
+           (stack_contains(fp - 16) || (fp >= (uintptr_t)stack_bottom + 16 && fp <= (uintptr_t)stack_top) ||
             (fp >= (uintptr_t)trap_stack_bottom + 16 && fp <= (uintptr_t)trap_stack_top));
 }
 

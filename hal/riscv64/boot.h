@@ -9,6 +9,7 @@
 // From link.lds; all on page boundaries but text_end.
 extern char image_start[], text_end[], rodata_start[], data_start[], image_end[];
 extern char stack_guard[], stack_bottom[], stack_top[];
+extern char tls_start[], tls_end[]; // the first thread's TLS block
 extern char trap_guard[], trap_stack_bottom[], trap_stack_top[];
 
 // The time CSR at the first instruction (boot.S).
@@ -37,7 +38,20 @@ void shutdown_early_init(phys_addr_t test_device);
 void shutdown_map(void);
 
 // Called by the trap entry with interrupts disabled.
-void time_interrupt(void);
 void irq_dispatch(void);
+
+// The timer interrupt at `deadline`, instead of at an earlier set one.
+void time_set_alarm(uint64_t deadline);
+void time_stop_alarm(void);
+
+// From sched.c and thread.c, or from one_thread.c. After device interrupts: what do threads wait for in
+// wait_until()? After the timer interrupt: whose deadline has come?
+void sched_interrupt(void);
+void sched_timer(void);
+
+// Of the running thread; the first one's stack is the image's and not meant here.
+bool stack_contains(uintptr_t address);
+bool stack_guard_contains(uintptr_t address);
+const char *running_thread(void); // its name, NULL where there is one thread
 
 #endif

@@ -2,7 +2,6 @@
 #include "csr.h"
 
 #include "hal/cpu.h"
-#include "hal/machine.h"
 
 unsigned long cpu_irq_save(void)
 {
@@ -24,9 +23,4 @@ void cpu_wait(void)
 void cpu_relax(void)
 {
     __asm__ volatile(".insn i 0x0f, 0, x0, x0, 0x010" ::: "memory"); // pause (Zihintpause): a fence otherwise
-}
-
-unsigned long cpu_id(void)
-{
-    return machine()->boot_hart;
 }

@@ -12,6 +12,7 @@
 
 #include "core/util.h"
 #include "hal/console.h"
+#include "hal/cpu.h"
 #include "hal/mem.h"
 #include "hal/panic.h"
 #include "hal/shutdown.h"
@@ -50,7 +51,8 @@ static const char *cause_name(uint64_t cause)
 
 static const char *location_hint(const struct trap_frame *f)
 {
-    if (f->value >= (uint64_t)stack_guard && f->value < (uint64_t)stack_bottom)
+    if ((f->value >= (uint64_t)stack_guard && f->value < (uint64_t)stack_bottom) ||
+        stack_guard_contains(f->value))
         return " (stack overflow)";
     if (f->value >= (uint64_t)trap_guard && f->value < (uint64_t)trap_stack_bottom)
         return " (stack overflow in an interrupt handler)";
@@ -78,6 +80,8 @@ static void print_registers(const struct trap_frame *f)
     for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
         print("  %3s %016lx%s", names[i], f->x[i], i % 4 == 3 ? "\n" : "");
     print("  status %lx  cause %lx  value %lx\n", f->status, f->cause, f->value);
+    if (running_thread())
+        print("thread %s on hart %lu\n", running_thread(), cpu_id());
 }
 
 static void print_location(uintptr_t pc, const char *name, size_t offset)

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Time from the time CSR, and sleeping with the SBI timer.
+// Time from the time CSR, and the SBI timer.
 #include "boot.h"
 #include "csr.h"
 #include "sbi.h"
-
-#include <errno.h>
 
 #include "hal/cpu.h"
 #include "hal/time.h"
@@ -26,20 +24,15 @@ static uint64_t ns_to_ticks(uint64_t ns, uint64_t hz)
 
 // The timer interrupt is enabled only while somebody waits for it: the firmware is asked for no time it does
 // not have to keep.
-static void timer_start(uint64_t time)
+void time_set_alarm(uint64_t deadline)
 {
-    sbi_set_timer(time);
+    sbi_set_timer(boot_time + ns_to_ticks(deadline, machine()->timebase_hz));
     csr_set(CSR_SIE, SIE_STIE);
 }
 
-static void timer_stop(void)
+void time_stop_alarm(void)
 {
     csr_clear(CSR_SIE, SIE_STIE);
-}
-
-void time_interrupt(void)
-{
-    timer_stop();
 }
 
 uint64_t time_now_ns(void)
@@ -63,19 +56,4 @@ uint64_t deadline_in_ms(unsigned ms)
 bool deadline_passed(uint64_t deadline)
 {
     return time_now_ns() >= deadline;
-}
-
-int wait_until(bool (*done)(void *), void *arg, uint64_t deadline)
-{
-    unsigned long flags = cpu_irq_save();
-    bool is_done = done(arg);
-    if (!is_done)
-        timer_start(boot_time + ns_to_ticks(deadline, machine()->timebase_hz));
-    while (!is_done && !deadline_passed(deadline)) {
-        cpu_wait();
-        is_done = done(arg);
-    }
-    timer_stop();
-    cpu_irq_restore(flags);
-    return is_done ? 0 : -ETIMEDOUT;
 }

@@ -7,10 +7,12 @@ void trap_handle(struct trap_frame *frame)
 {
     switch (frame->cause) {
     case SCAUSE_INTERRUPT | IRQ_S_TIMER:
-        time_interrupt();
+        time_stop_alarm();
+        sched_timer();
         break;
     case SCAUSE_INTERRUPT | IRQ_S_EXTERNAL:
         irq_dispatch();
+        sched_interrupt();
         break;
     default:
         trap_panic(frame);

@@ -3,6 +3,7 @@
 #include "qemu.h"
 
 #include "hal/cpu.h"
+#include "hal/thread.h"
 #include "hal/time.h"
 
 #define LOG_MODULE "gpgpu-qemu"
@@ -26,6 +27,7 @@ int qemu_gpgpu_reset(struct qemu_gpgpu *q)
             return -ETIMEDOUT;
         }
         cpu_relax();
+        thread_yield();
     }
     reg_write(q, ERROR_STATUS, ERROR_ALL);
     reg_write(q, GLOBAL_CTRL, GLOBAL_CTRL_ENABLE);

@@ -3,6 +3,7 @@
 #include "qemu.h"
 
 #include "hal/cpu.h"
+#include "hal/thread.h"
 #include "hal/time.h"
 
 #include <errno.h>
@@ -36,6 +37,7 @@ static int poll(const struct qemu_gpgpu *q, size_t reg, uint32_t busy)
         if (deadline_passed(deadline))
             return -ETIMEDOUT;
         cpu_relax();
+        thread_yield();
     }
     return 0;
 }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Threads and what they wait with (CONFIG_THREADS).
+//
+// On the machine the scheduler is cooperative: a thread runs until it waits (wait_until(), a lock, a sleep,
+// thread_yield(), its end). So whatever lies between two waits is atomic for the other threads of the same
+// hart, and libraries that know nothing of threads stay right. There is no time slice and so no periodic
+// tick. In a Linux process threads run at the same time: code for both locks what it shares.
+//
+// Devices, the GPU runtime and the bus are not locked inside: one thread at a time uses a device.
+// Unless a function says so, none here may be called from an interrupt handler.
+#ifndef HAL_THREAD_H
+#define HAL_THREAD_H
+
+#include "core/list.h"
+#include "hal/types.h"
+
+#define WAIT_FOREVER UINT64_MAX // as a deadline
+
+#ifdef CONFIG_THREADS
+
+struct thread;
+
+// Starts fn(arg) as a thread with a stack of `stack_bytes` (0: CONFIG_STACK_KIB) above a page that is not
+// mapped. It first runs when its creator waits. `name` is cut to 15 bytes and shown in panics. The thread is
+// the creator's, until thread_join(). NULL: no memory.
+struct thread *thread_create(const char *name, int (*fn)(void *arg), void *arg, size_t stack_bytes);
+
+// Waits until `thread` has returned from its function, frees it, and returns the function's result. One
+// thread joins another, once.
+int thread_join(struct thread *thread);
+
+// The calling thread, and a thread's name ("main" for the first).
+struct thread *thread_self(void);
+const char *thread_name(const struct thread *thread);
+
+// Lets the other threads that could run have their turn. For loops that poll or compute for long.
+void thread_yield(void);
+
+// Waits for at least `ns` nanoseconds.
+void thread_sleep_ns(uint64_t ns);
+
+// Threads that wait for a condition in the order they came. An object with static storage starts with
+// WAIT_QUEUE_INIT, others with wait_queue_init(). Nobody may wait in it when its memory goes away.
+struct wait_queue {
+    struct list_node waiters;
+};
+
+#define WAIT_QUEUE_INIT(queue) {.waiters = LIST_INIT((queue).waiters)}
+
+static inline void wait_queue_init(struct wait_queue *queue)
+{
+    list_init(&queue->waiters);
+}
+
+// Waits until done(arg), which is tested before each sleep and after each wake-up, or until `deadline`
+// (hal/time.h). done() runs under the scheduler's lock: it looks at memory and calls nothing of this header.
+// Returns 0 or -ETIMEDOUT.
+int wait_queue_wait(struct wait_queue *queue, bool (*done)(void *arg), void *arg, uint64_t deadline);
+
+// Makes the first waiter, or all, test their condition. Change what done() looks at before, not after. May be
+// called from an interrupt handler.
+void wait_queue_wake(struct wait_queue *queue);
+void wait_queue_wake_all(struct wait_queue *queue);
+
+// Mutual exclusion. Handed to the waiters in the order they came, so nobody starves.
+struct mutex {
+    struct thread *owner; // NULL: free
+    struct wait_queue queue;
+};
+
+#define MUTEX_INIT(mutex) {.queue = WAIT_QUEUE_INIT((mutex).queue)}
+
+void mutex_init(struct mutex *mutex);
+
+// Panics when the caller has it already: that would be forever.
+void mutex_lock(struct mutex *mutex);
+
+// Takes it if it is free. Never waits.
+bool mutex_try_lock(struct mutex *mutex);
+
+// Panics when the caller does not have it.
+void mutex_unlock(struct mutex *mutex);
+
+// A counting semaphore. Handed to the waiters in the order they came.
+struct semaphore {
+    unsigned count;
+    struct wait_queue queue;
+};
+
+#define SEMAPHORE_INIT(semaphore, n) {.count = (n), .queue = WAIT_QUEUE_INIT((semaphore).queue)}
+
+void semaphore_init(struct semaphore *semaphore, unsigned count);
+
+// Takes one, waiting for it until `deadline`. Returns 0 or -ETIMEDOUT.
+int semaphore_wait(struct semaphore *semaphore, uint64_t deadline);
+
+// Gives one. May be called from an interrupt handler.
+void semaphore_post(struct semaphore *semaphore);
+
+#else
+
+// One thread: there is nobody to give way to and nobody to exclude.
+static inline void thread_yield(void)
+{
+}
+
+struct mutex {
+    char unused;
+};
+
+#define MUTEX_INIT(mutex) {0}
+
+static inline void mutex_init(struct mutex *mutex)
+{
+    (void)mutex;
+}
+
+static inline void mutex_lock(struct mutex *mutex)
+{
+    (void)mutex;
+}
+
+static inline bool mutex_try_lock(struct mutex *mutex)
+{
+    (void)mutex;
+    return true;
+}
+
+static inline void mutex_unlock(struct mutex *mutex)
+{
+    (void)mutex;
+}
+
+#endif
+#endif

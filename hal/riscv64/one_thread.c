@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// What sched.c and thread.c do, where there is one thread on one hart.
+#include "boot.h"
+
+#include <errno.h>
+
+#include "hal/cpu.h"
+#include "hal/time.h"
+
+int wait_until(bool (*done)(void *), void *arg, uint64_t deadline)
+{
+    unsigned long flags = cpu_irq_save();
+    bool is_done = done(arg);
+    if (!is_done)
+        time_set_alarm(deadline);
+    while (!is_done && !deadline_passed(deadline)) {
+        cpu_wait();
+        is_done = done(arg);
+    }
+    time_stop_alarm();
+    cpu_irq_restore(flags);
+    return is_done ? 0 : -ETIMEDOUT;
+}
+
+void sched_interrupt(void)
+{
+}
+
+void sched_timer(void)
+{
+}
+
+bool stack_contains(uintptr_t address)
+{
+    (void)address;
+    return false;
+}
+
+bool stack_guard_contains(uintptr_t address)
+{
+    (void)address;
+    return false;
+}
+
+const char *running_thread(void)
+{
+    return NULL;
+}
+
+unsigned long cpu_id(void)
+{
+    return machine()->boot_hart;
+}

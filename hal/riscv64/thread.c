@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// Threads as objects: memory, start, end.
+#include "../sched.h"
+#include "boot.h"
+#include "csr.h"
+#include "hart.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/math.h"
+#include "hal/cpu.h"
+#include "hal/mem.h"
+#include "hal/panic.h"
+#include "hal/paging.h"
+
+static struct thread boot_thread = {.name = "main",
+                                    .hart = &boot_hart,
+                                    .link = LIST_INIT(boot_thread.link),
+                                    .timer = LIST_INIT(boot_thread.timer)};
+
+__thread struct thread *current = &boot_thread;
+
+// The TLS block that a thread starts with (RISC-V ELF psABI, variant I: tp points to its first byte).
+static char *tls_block(char *top)
+{
+    char *tls = (char *)align_down((uintptr_t)top - (size_t)(tls_end - tls_start), 16);
+    memset(tls, 0, (size_t)(tls_end - tls_start));
+    return tls;
+}
+
+// `current` in another thread's TLS block: as far from its start as ours from tp.
+static struct thread **current_of(char *tls)
+{
+    char *tp;
+    __asm__("mv %0, tp" : "=r"(tp));
+    return (struct thread **)(tls + ((char *)&current - tp));
+}
+
+static bool allocate_stack(struct thread *thread, size_t bytes)
+{
+    size_t size;
+    if (align_up_overflows(bytes, PAGE_SIZE, &size) || add_overflows(size, PAGE_SIZE, &size))
+        return false;
+    thread->npages = size / PAGE_SIZE;
+    thread->pages = page_alloc(thread->npages);
+    if (!thread->pages)
+        return false;
+    if (paging_unmap((uintptr_t)thread->pages, PAGE_SIZE) < 0) {
+        page_free(thread->pages, thread->npages);
+        return false;
+    }
+    return true;
+}
+
+struct thread *thread_new(const char *name, int (*fn)(void *), void *arg, size_t stack_bytes)
+{
+    struct thread *thread = calloc(1, sizeof(*thread));
+    if (!thread || !allocate_stack(thread, stack_bytes)) {
+        free(thread);
+        return NULL;
+    }
+    char *tls = tls_block((char *)thread->pages + thread->npages * PAGE_SIZE);
+    *current_of(tls) = thread;
+    thread->context =
+        (struct context){.ra = (uintptr_t)thread_entry, .sp = (uintptr_t)tls, .tp = (uintptr_t)tls};
+    thread->fn = fn;
+    thread->arg = arg;
+    list_init(&thread->link);
+    list_init(&thread->timer);
+    wait_queue_init(&thread->joiners);
+    snprintf(thread->name, sizeof(thread->name), "%s", name);
+    return thread;
+}
+
+void thread_free(struct thread *thread)
+{
+    uintptr_t guard = (uintptr_t)thread->pages;
+    int error = paging_map(guard, phys_addr(guard), PAGE_SIZE, PAGING_READ | PAGING_WRITE);
+    if (error)
+        panic("thread %s: cannot map its guard page: error %d", thread->name, error);
+    page_free(thread->pages, thread->npages);
+    free(thread);
+}
+
+struct thread *thread_create(const char *name, int (*fn)(void *), void *arg, size_t stack_bytes)
+{
+    struct thread *thread = thread_new(name, fn, arg, stack_bytes ? stack_bytes : CONFIG_STACK_KIB * 1024);
+    if (!thread)
+        return NULL;
+    unsigned long flags = sched_lock();
+    sched_ready(thread);
+    sched_unlock(flags);
+    return thread;
+}
+
+// The scheduler's lock is held, by the thread before. Interrupts are enabled in a thread, but not in an idle
+// one.
+void thread_main(void)
+{
+    struct thread *self = current;
+    sched_unlock(SSTATUS_SIE);
+    int result = self->fn(self->arg);
+    sched_lock();
+    self->result = result;
+    self->exited = true;
+    while (sched_wake(&self->joiners))
+        ;
+    sched_exit();
+}
+
+// An exited thread is off its stack when the lock is free.
+int thread_join(struct thread *thread)
+{
+    unsigned long flags = sched_lock();
+    while (!thread->exited)
+        sched_block(&thread->joiners, WAIT_FOREVER);
+    sched_unlock(flags);
+    int result = thread->result;
+    thread_free(thread);
+    return result;
+}
+
+struct thread *thread_self(void)
+{
+    return current;
+}
+
+const char *thread_name(const struct thread *thread)
+{
+    return thread->name;
+}
+
+const char *running_thread(void)
+{
+    return current->name;
+}
+
+unsigned long cpu_id(void)
+{
+    return current->hart->id;
+}
+
+bool stack_contains(uintptr_t address)
+{
+    uintptr_t start = (uintptr_t)current->pages + PAGE_SIZE;
+    return current->pages && range_inside(address, 1, start, (current->npages - 1) * PAGE_SIZE);
+}
+
+bool stack_guard_contains(uintptr_t address)
+{
+    return current->pages && range_inside(address, 1, (uintptr_t)current->pages, PAGE_SIZE);
+}
