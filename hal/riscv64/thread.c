@@ -25,8 +25,9 @@ __thread struct thread *current = &boot_thread;
 // The TLS block that a thread starts with (RISC-V ELF psABI, variant I: tp points to its first byte).
 static char *tls_block(char *top)
 {
-    char *tls = (char *)align_down((uintptr_t)top - (size_t)(tls_end - tls_start), 16);
-    memset(tls, 0, (size_t)(tls_end - tls_start));
+    size_t size = (uintptr_t)tls_end - (uintptr_t)tls_start;
+    char *tls = (char *)align_down((uintptr_t)top - size, 16);
+    memset(tls, 0, size);
     return tls;
 }
 
