@@ -3,7 +3,8 @@
 #@ Emulator
 
 ifdef QEMU
-QEMU_BIN := $(QEMU)
+QEMU_BIN := $(shell command -v $(QEMU))
+$(if $(QEMU_BIN),,$(error QEMU=$(QEMU): no such program))
 else
 QEMU_BIN := build/qemu/qemu-system-riscv64
 
