@@ -8,7 +8,7 @@ src-operator_server := tests/onnx/operator_server.c $(addprefix drivers/gpgpu/,g
 	$(addprefix lib/gpgpu/ops/,$(float-srcs) tensor.c check.c launch.c graph.c) $(OPS).image.c \
 	$(addprefix hal/linux/,time.c) $(wildcard bus/*.c lib/core/*.c)
 # Large shapes: without sanitizers, which see the same code in tests/unit/operators.
-cflags-operator_server := $(filter-out -O%,$(simt-cflags)) -O3 -fno-sanitize=all -Idrivers/gpgpu
+cflags-operator_server := $(filter-out -O%,$(simt-cflags)) $(simt-includes) -O3 -fno-sanitize=all -Idrivers/gpgpu
 libs-operator_server := $(simt-objs) $(simt-libs)
 $(eval $(call unit-program,operator_server))
 $(U)/operator_server: $(simt-objs)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reductions over a block whose thread count is a power of two. A butterfly: every thread reads its partner's
- * value at each step, so no lane diverges, and every thread ends with bit for bit the same result.
+ * Reductions over a block. Every thread adds up all threads' values itself: the loads are uniform, no lane
+ * diverges, every thread has bit for bit the same result, and it takes two barriers. A tree would take two a
+ * level, which costs more than these additions for the small blocks used here.
  */
 #ifndef KERNEL_REDUCE_H
 #define KERNEL_REDUCE_H
@@ -11,26 +12,26 @@
 /* scratch: one float a thread. */
 static KERNEL_INLINE float block_sum(SHARED float *scratch, float v)
 {
-    uint32_t t = thread_linear();
-    for (uint32_t step = block_threads() >> 1; step != 0; step >>= 1) {
-        scratch[t] = v;
-        barrier();
-        v += scratch[t ^ step];
-        barrier();
-    }
-    return v;
+    uint32_t n = block_threads();
+    scratch[thread_linear()] = v;
+    barrier();
+    float sum = 0.0f;
+    for (uint32_t i = 0; i < n; i++)
+        sum += scratch[i];
+    barrier();
+    return sum;
 }
 
 static KERNEL_INLINE float block_max(SHARED float *scratch, float v)
 {
-    uint32_t t = thread_linear();
-    for (uint32_t step = block_threads() >> 1; step != 0; step >>= 1) {
-        scratch[t] = v;
-        barrier();
-        v = max_f32(v, scratch[t ^ step]);
-        barrier();
-    }
-    return v;
+    uint32_t n = block_threads();
+    scratch[thread_linear()] = v;
+    barrier();
+    float max = scratch[0];
+    for (uint32_t i = 1; i < n; i++)
+        max = max_f32(max, scratch[i]);
+    barrier();
+    return max;
 }
 
 /* The least v of the block; v < 2^24, which a float holds exactly. */

@@ -68,7 +68,7 @@ KERNEL(pool_avg, IN(x), OUT(y), U32(n), U32(h), U32(w), DIVISOR(pixels), DIVISOR
     }
 }
 
-/* One block a plane, a power of two of threads, a float of shared memory each. */
+/* A float of shared memory a thread. */
 KERNEL(global_avg, IN(x), OUT(y), U32(planes), U32(pixels))
 {
     for (uint32_t plane = block_idx_x(); plane < planes; plane += grid_dim_x()) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that reduce rows: blocks stride over rows; a power of two of threads, a float of shared memory
- * each. */
+/* Kernels that reduce rows: blocks stride over rows; a float of shared memory a thread. */
 #include "kernel_reduce.h"
 
 #define MINUS_INFINITY float_of_bits(0xff800000u)

@@ -2,8 +2,8 @@
 /* What training adds: gradients of biases, optimiser steps. */
 #include "kernel_reduce.h"
 
-/* db[c] = the sum of dy [items][channels][pixels] over items and pixels. One block of a power of two of
- * threads a channel, a float of shared memory each. */
+/* db[c] = the sum of dy [items][channels][pixels] over items and pixels. Blocks stride over
+ * channels; a float of shared memory a thread. */
 KERNEL(bias_backward, IN(dy), OUT(db), U32(items), U32(channels), U32(pixels))
 {
     for (uint32_t ch = block_idx_x(); ch < channels; ch += grid_dim_x()) {

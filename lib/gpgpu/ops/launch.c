@@ -47,7 +47,7 @@ struct op_grid op_grid_planes(const struct tensor_context *tc, uint32_t pixels, 
 
 struct op_grid op_grid_rows(const struct tensor_context *tc, uint32_t rows, uint32_t cols)
 {
-    uint32_t threads = cols <= 64 ? 32 : cols <= 512 ? 64 : 128;
+    uint32_t threads = cols <= 256 ? 32 : cols <= 2048 ? 64 : 128;
     return (struct op_grid){
         {min_u32(rows, tc->caps.compute_units * BLOCKS_A_CU), 1, 1}, {threads, 1, 1}, threads * 4};
 }
