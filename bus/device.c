@@ -10,8 +10,8 @@ static struct list_node devices = LIST_INIT(devices);
 const char *device_class_name(enum device_class class)
 {
     static const char *const names[DEVICE_CLASSES] = {
-        [DEVICE_NONE] = "device",     [DEVICE_GPGPU] = "gpgpu",       [DEVICE_BLOCK] = "block",
-        [DEVICE_ENTROPY] = "entropy", [DEVICE_TUTORIAL] = "tutorial",
+        [DEVICE_NONE] = "device",     [DEVICE_GPGPU] = "gpgpu", [DEVICE_BLOCK] = "block",
+        [DEVICE_ENTROPY] = "entropy", [DEVICE_FILES] = "files", [DEVICE_TUTORIAL] = "tutorial",
     };
 
     return names[class];

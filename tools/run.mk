@@ -8,26 +8,31 @@ MEM ?= 256M
 SMP ?= 1
 DEVICES ?= -device gpgpu
 APPEND ?=
+DATA ?=
 QEMU_ARGS ?=
 
+$(if $(DATA),$(if $(wildcard $(DATA)),,$(error DATA=$(DATA): there is no such file)))
+
 # One word for the shell, whatever quotes it holds.
+comma := ,
 quoted = '$(subst ','\'',$(1))'
 
 qemu-command = $(QEMU_BIN) -M $(MACHINE) -m $(MEM) -smp $(SMP) -display none -serial mon:stdio -no-reboot \
-	-bios $(OPENSBI) -kernel $(image) $(if $(APPEND),-append $(call quoted,$(APPEND))) $(DEVICES) $(QEMU_ARGS)
+	-bios $(OPENSBI) -kernel $(image) $(if $(APPEND),-append $(call quoted,$(APPEND))) $(DEVICES) $(QEMU_ARGS) \
+	$(if $(DATA),-fw_cfg name=opt/weft/data$(comma)file=$(DATA))
 
 .PHONY: run debug run-command
 ifdef CONFIG_PLATFORM_LINUX
 $(call one-of,GPU,sim null)
 
-run: $(image) ## run the app: APP=lenet; MACHINE=virt,aia=aplic-imsic SMP=1 DEVICES='-device gpgpu' APPEND='...'
-	$(Q)$(if $(GPU),WEFT_GPU=$(GPU)) $(image) $(APPEND)
+run: $(image) ## run the app: APP=lenet; MACHINE=virt,aia=aplic-imsic SMP=1 DEVICES='-device gpgpu' APPEND='...' DATA=FILE
+	$(Q)$(if $(GPU),WEFT_GPU=$(GPU)) $(image) $(APPEND) $(if $(DATA),data=$(DATA))
 
 run-command: $(image)
-	@echo "$(if $(GPU),env WEFT_GPU=$(GPU)) $(image) $(APPEND)"
+	@echo "$(if $(GPU),env WEFT_GPU=$(GPU)) $(image) $(APPEND) $(if $(DATA),data=$(DATA))"
 
 debug: $(image)
-	$(Q)gdb --args $(image) $(APPEND)
+	$(Q)gdb --args $(image) $(APPEND) $(if $(DATA),data=$(DATA))
 else
 run: $(image) $(QEMU_BIN) | build/.setup/guest
 	$(call say,QEMU,$(image))

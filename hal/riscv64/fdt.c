@@ -163,6 +163,12 @@ static void read_test_device(struct machine *m, const struct dt_node *node, cons
         m->test_device = reg.base;
 }
 
+static void read_fw_cfg(struct machine *m, const struct dt_node *node, const struct dt_devices *devices)
+{
+    (void)devices;
+    dt_reg(node, 0, &m->fw_cfg);
+}
+
 static void read_memory(struct machine *m, const struct dt_node *node)
 {
     struct machine_range range;
@@ -214,6 +220,7 @@ static const struct reader {
 } readers[] = {
     {"ns16550a", read_uart},
     {"sifive,test1", read_test_device},
+    {"qemu,fw-cfg-mmio", read_fw_cfg},
     {"sifive,plic-1.0.0", dt_read_plic},
     {"riscv,aplic", dt_read_aplic},
     {"riscv,imsics", dt_read_imsic},

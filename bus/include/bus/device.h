@@ -18,6 +18,7 @@ enum device_class {
     DEVICE_GPGPU,    /* struct gpgpu_ops, drivers/gpgpu.h */
     DEVICE_BLOCK,    /* struct block_ops, drivers/block.h */
     DEVICE_ENTROPY,  /* struct entropy_ops, drivers/entropy.h */
+    DEVICE_FILES,    /* struct files_ops, drivers/files.h */
     DEVICE_TUTORIAL, /* struct edu_ops, drivers/edu.h */
     DEVICE_CLASSES,  /* their number */
 };

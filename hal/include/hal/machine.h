@@ -87,7 +87,8 @@ struct machine {
     struct machine_aplic aplic;
     struct machine_imsic imsic;
     struct pci_host pci;
-    phys_addr_t test_device; // sifive_test, 0 if none
+    phys_addr_t test_device;     // sifive_test, 0 if none
+    struct machine_range fw_cfg; // QEMU's firmware configuration, size 0 if none
 };
 
 // The machine we run on. Valid from the start of the init levels on; never NULL.

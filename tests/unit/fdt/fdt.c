@@ -56,6 +56,8 @@ static void uart_and_test_device(void **state)
     assert_int_equal(m.uart.irq, 10);
     assert_int_equal(m.uart.reg_shift, 0);
     assert_int_equal(m.test_device.value, 0x100000);
+    assert_int_equal(m.fw_cfg.base.value, 0x10100000);
+    assert_int_equal(m.fw_cfg.size, 0x18);
 }
 
 static void plic_context_is_the_boot_harts_s_mode(void **state)

@@ -210,6 +210,10 @@ static void peripherals(void *fdt, const struct virt_tree *tree)
     reg(fdt, 0x100000, 0x1000);
     STRINGS(fdt, "compatible", "sifive,test1\0sifive,test0\0syscon");
     end(fdt);
+    begin(fdt, "fw-cfg@10100000");
+    reg(fdt, 0x10100000, 0x18);
+    string(fdt, "compatible", "qemu,fw-cfg-mmio");
+    end(fdt);
     if (!tree->no_pci)
         pci(fdt, tree);
 }
