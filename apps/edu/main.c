@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* The tutorial driver at work: DEVICES='-device edu'. */
+/*
+ * The tutorial driver at work: DEVICES='-device edu'; with DMA: DEVICES='-device edu,dma_mask=0xffffffffff'
+ * APPEND='app.args=dma'.
+ */
 #include "bus/device.h"
 #include "bus/pci.h"
 #include "core/errno.h"
 #include "core/test.h"
 #include "drivers/edu.h"
 #include "hal/irq.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* n! modulo 2^32, as the device computes it. */
 static uint32_t factorial(uint32_t n)
@@ -29,6 +34,29 @@ static void check_factorial(struct device *dev, uint32_t n)
         check(result == factorial(n), "%s: %u! = %u", dev->name, (unsigned)n, (unsigned)result);
 }
 
+/* The default mask of the device's addresses does not reach the machine's RAM, so this is asked for. */
+static void check_copy(struct device *dev)
+{
+    const struct edu_ops *edu = dev->ops;
+    uint8_t *memory = calloc(2, EDU_BUFFER_SIZE);
+    uint8_t *copy = memory + EDU_BUFFER_SIZE;
+    int error;
+
+    if (!memory) {
+        fail("no memory");
+        return;
+    }
+    for (size_t i = 0; i < EDU_BUFFER_SIZE; i++)
+        memory[i] = (uint8_t)(i * 7 + i / 256);
+    error = edu->copy(dev, copy, memory, EDU_BUFFER_SIZE - 1);
+    check(error == 0 && memcmp(copy, memory, EDU_BUFFER_SIZE - 1) == 0 && copy[EDU_BUFFER_SIZE - 1] == 0,
+          "%s: %u bytes went through it by DMA: %s", dev->name, EDU_BUFFER_SIZE - 1, error_name(error));
+    check(edu->copy(dev, copy, memory, EDU_BUFFER_SIZE + 1) == -EINVAL, "%s: no more than its buffer",
+          dev->name);
+    check(edu->copy(dev, (void *)16, memory, 1) == -EFAULT, "%s: only to RAM", dev->name);
+    free(memory);
+}
+
 static void check_device(struct device *dev)
 {
     const struct edu_ops *edu = dev->ops;
@@ -44,11 +72,15 @@ static void check_device(struct device *dev)
           pci_irq_mode_name(pci_irq_mode(pdev)));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    bool dma = argc > 1 && strcmp(argv[1], "dma") == 0;
+
     if (device_count(DEVICE_TUTORIAL) == 0)
         fail("no edu device: run with DEVICES='-device edu'");
     for (unsigned i = 0; i < device_count(DEVICE_TUTORIAL); i++)
         check_device(device_get(DEVICE_TUTORIAL, i));
+    for (unsigned i = 0; dma && i < device_count(DEVICE_TUTORIAL); i++)
+        check_copy(device_get(DEVICE_TUTORIAL, i));
     return test_exit_code();
 }

@@ -6,6 +6,7 @@
 #include "bus/pci.h"
 #include "core/errno.h"
 #include "core/log.h"
+#include "hal/dma.h"
 #include "hal/time.h"
 #include <stdlib.h>
 
@@ -19,7 +20,16 @@
 #define EDU_STATUS_INTERRUPT 0x80u /* interrupt when a factorial is done */
 #define EDU_IRQ_STATUS       0x24u
 #define EDU_IRQ_FACTORIAL    0x01u
+#define EDU_IRQ_DMA          0x100u
 #define EDU_IRQ_ACK          0x64u
+#define EDU_DMA_FROM         0x80u /* 64 bits, as the next two */
+#define EDU_DMA_TO           0x88u
+#define EDU_DMA_SIZE         0x90u
+#define EDU_DMA_COMMAND      0x98u
+#define EDU_DMA_START        0x01u
+#define EDU_DMA_TO_MEMORY    0x02u /* else to the buffer */
+#define EDU_DMA_INTERRUPT    0x04u
+#define EDU_BUFFER           0x40000u /* the buffer's address, as its DMA engine counts */
 
 #define EDU_TIMEOUT_MS 1000u
 
@@ -48,11 +58,28 @@ static uint32_t edu_identity(struct device *dev)
     return mmio_read32(&edu->regs, EDU_ID);
 }
 
-static bool factorial_done(void *arg)
-{
-    struct edu *edu = arg;
+/* What is waited for: one of the EDU_IRQ_… bits. */
+struct wait {
+    const struct edu *edu;
+    uint32_t bit;
+};
 
-    return edu->done & EDU_IRQ_FACTORIAL;
+static bool has_come(void *arg)
+{
+    const struct wait *wait = arg;
+
+    return wait->edu->done & wait->bit;
+}
+
+static int edu_wait(struct device *dev, uint32_t bit, const char *what)
+{
+    struct edu *edu = dev->priv;
+    int error = wait_until(has_come, &(struct wait){edu, bit}, deadline_in_ms(EDU_TIMEOUT_MS));
+
+    if (error)
+        log_error("%s: no interrupt after %s (status %#x)", dev->name, what,
+                  (unsigned)mmio_read32(&edu->regs, EDU_STATUS));
+    return error;
 }
 
 static int edu_factorial(struct device *dev, uint32_t n, uint32_t *result)
@@ -63,17 +90,38 @@ static int edu_factorial(struct device *dev, uint32_t n, uint32_t *result)
     edu->done = 0;
     mmio_write32(&edu->regs, EDU_STATUS, EDU_STATUS_INTERRUPT);
     mmio_write32(&edu->regs, EDU_FACTORIAL, n);
-    error = wait_until(factorial_done, edu, deadline_in_ms(EDU_TIMEOUT_MS));
-    if (error) {
-        log_error("%s: no interrupt after %u! (status %#x)", dev->name, (unsigned)n,
-                  (unsigned)mmio_read32(&edu->regs, EDU_STATUS));
-        return error;
-    }
-    *result = mmio_read32(&edu->regs, EDU_FACTORIAL);
-    return 0;
+    error = edu_wait(dev, EDU_IRQ_FACTORIAL, "a factorial");
+    if (!error)
+        *result = mmio_read32(&edu->regs, EDU_FACTORIAL);
+    return error;
 }
 
-static const struct edu_ops edu_ops = {.identity = edu_identity, .factorial = edu_factorial};
+static int edu_dma(struct device *dev, uint64_t to, uint64_t from, size_t size, uint32_t direction)
+{
+    struct edu *edu = dev->priv;
+
+    edu->done = 0;
+    mmio_write64(&edu->regs, EDU_DMA_FROM, from);
+    mmio_write64(&edu->regs, EDU_DMA_TO, to);
+    mmio_write64(&edu->regs, EDU_DMA_SIZE, size);
+    mmio_write64(&edu->regs, EDU_DMA_COMMAND, EDU_DMA_START | EDU_DMA_INTERRUPT | direction);
+    return edu_wait(dev, EDU_IRQ_DMA, "a DMA transfer");
+}
+
+static int edu_copy(struct device *dev, void *to, const void *from, size_t size)
+{
+    int error;
+
+    if (size == 0 || size > EDU_BUFFER_SIZE)
+        return -EINVAL;
+    if (!dma_able(from, size) || !dma_able(to, size))
+        return -EFAULT;
+    error = edu_dma(dev, EDU_BUFFER, dma_address(from).value, size, 0);
+    return error ? error : edu_dma(dev, dma_address(to).value, EDU_BUFFER, size, EDU_DMA_TO_MEMORY);
+}
+
+static const struct edu_ops edu_ops = {
+    .identity = edu_identity, .factorial = edu_factorial, .copy = edu_copy};
 
 /* Is it alive, and what it claims to be? */
 static int edu_check(struct edu *edu)

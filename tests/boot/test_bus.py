@@ -33,6 +33,13 @@ def test_edu(machine, devices):
     assert output.count(f"interrupts by {INTERRUPT[machine]}") == count
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_edu_dma(machine):
+    output = passed(boot("edu", MACHINE=MACHINES[machine], DEVICES="-device edu,dma_mask=0xffffffffff",
+                         APPEND="app.args=dma"))
+    assert "[OK] tutorial0: 4095 bytes went through it by DMA" in output
+
+
 def test_edu_without_a_device_says_what_to_do():
     result = boot("edu", DEVICES="")
     assert result.code == 1

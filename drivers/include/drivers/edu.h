@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define EDU_BUFFER_SIZE 4096u /* bytes */
+
 /* Interface of a DEVICE_TUTORIAL device. */
 struct edu_ops {
     /* 0xRRrr00ed: major version RR, minor version rr. */
@@ -20,6 +22,14 @@ struct edu_ops {
      * when it has not within a second (logged with the device's status).
      */
     int (*factorial)(struct device *dev, uint32_t n, uint32_t *result);
+
+    /*
+     * Copies `size` (1 … EDU_BUFFER_SIZE) bytes to the device's own buffer and from there to `to`, both by
+     * DMA. 0, -EINVAL (size), -EFAULT (memory that no device can reach, see hal/dma.h) or -ETIMEDOUT
+     * (logged). The device drops the address bits that its property dma_mask lacks, without a word: RAM of
+     * the virt machine needs -device edu,dma_mask=0xffffffffff.
+     */
+    int (*copy)(struct device *dev, void *to, const void *from, size_t size);
 };
 
 #endif
