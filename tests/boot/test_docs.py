@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""The tutorials in docs/, followed in a copy of the tree."""
+import shutil
+import subprocess
+
+import pytest
+from boot import ROOT, make
+from follow import Block, edit, expect, follow
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The tree as it is, without what was built but what is slow to make."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                            capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tmp_path / name)
+    make("image", "APP=hello")  # fetches libraries
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build/deps").symlink_to(ROOT / "build/deps")
+    return tmp_path
+
+
+def test_write_a_driver(copy):
+    text = (copy / "docs/write-a-driver.md").read_text(encoding="utf-8")
+    qemu = ROOT / "build/qemu/qemu-system-riscv64"
+    assert follow(copy, text, {"QEMU": str(qemu)}) == 5
+    subprocess.run(["clang-format-19", "--dry-run", "-Werror", "drivers/mine/mine.c", "apps/mine/main.c"], cwd=copy,
+                   check=True)
+
+
+# --- the follower itself ---
+
+CONTENT = "int a;\n\nstatic int f(void)\n{\n    return 0;\n}\n\nint b;\n"
+
+
+def test_edits():
+    assert edit(CONTENT, Block("c", {"above": "static int f"}, "int g;\n")).startswith("int a;\n\nint g;\n\nstatic int f")
+    replaced = edit(CONTENT, Block("c", {"replace": "static int f"}, "int g;\n"))
+    assert replaced == "int a;\n\nint g;\n\nint b;\n"
+    assert edit(CONTENT, Block("c", {"replace": "int b"}, "int c;\n")).endswith("}\n\nint c;\n")
+    assert edit(CONTENT, Block("c", {}, "new\n")) == "new\n"
+    with pytest.raises(AssertionError, match="2 lines begin"):
+        edit(CONTENT, Block("c", {"above": "int"}, ""))
+
+
+def test_missing_output_is_noticed():
+    expect("one\ntwo\n", "one\ntwo")
+    with pytest.raises(AssertionError, match="not in this order: one"):
+        expect("one\ntwo\n", "two\none")
