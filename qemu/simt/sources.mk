@@ -16,6 +16,5 @@ ifneq ($(LLVM_CONFIG),)
 simt-srcs += $(addprefix qemu/simt/jit/, \
     abs.c cache.c compile.c emit.c emit_alu.c emit_flow.c emit_mem.c graph.c run.c)
 simt-cflags += -DSIMT_HAVE_JIT -isystem $(shell $(LLVM_CONFIG) --includedir)
-simt-includes += -Iqemu/simt/src
 simt-libs += $(shell $(LLVM_CONFIG) --link-shared --ldflags --libs)
 endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "../src/device.h"
 #include "jit.h"
 
 #define MAX_ENTRIES 64u

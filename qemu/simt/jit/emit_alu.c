@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "fp.h"
+#include "../src/fp.h"
 
 #define F(r) (32u + (r))
 

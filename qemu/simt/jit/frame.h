@@ -4,7 +4,7 @@
 #ifndef SIMT_JIT_FRAME_H
 #define SIMT_JIT_FRAME_H
 
-#include "cu.h"
+#include "../src/cu.h"
 #include "graph.h"
 
 /* How compiled code came back. */

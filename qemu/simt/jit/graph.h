@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "program.h"
+#include "../src/program.h"
 
 #define JIT_MAX_NODES 256u
 #define JIT_MAX_INSNS 4096u

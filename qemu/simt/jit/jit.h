@@ -6,7 +6,7 @@
 #ifndef SIMT_JIT_JIT_H
 #define SIMT_JIT_JIT_H
 
-#include "cu.h"
+#include "../src/cu.h"
 
 struct jit;
 struct jit_session; /* a compute unit's use of compiled code during a launch */

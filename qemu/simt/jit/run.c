@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "cache.h"
-#include "device.h"
+#include "../src/device.h"
 #include "jit.h"
-#include "memory.h"
-#include "soft.h"
+#include "../src/memory.h"
+#include "../src/soft.h"
 
 #define HOT_INSNS 0x10000u /* a launch that has issued so many on a compute unit is worth compiling */
 
