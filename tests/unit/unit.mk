@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # tests/unit/NAME/Makefile sets src-NAME (all sources of the test program, from the project's root), and where
-# wanted cflags-NAME and libs-NAME. The result is build/unit/NAME, a cmocka program under ASan and UBSan.
+# wanted cflags-NAME, libs-NAME and objs-NAME (objects made elsewhere). The result is build/unit/NAME, a cmocka
+# program under ASan and UBSan.
 
 U := build/unit
 unit-tests := $(patsubst tests/unit/%/Makefile,%,$(wildcard tests/unit/*/Makefile))
@@ -24,9 +25,9 @@ $(U)/obj/$(1)/%.o: % $(U)/config.h | build/.setup/test
 	$$(call say,CC,$$< [$(1)])
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(UNIT_CC) $$(UNIT_CPPFLAGS) $$(UNIT_CFLAGS) $$(cflags-$(1)) -MMD -MP -c $$< -o $$@
-$(U)/$(1): $$(unit-objs-$(1))
+$(U)/$(1): $$(unit-objs-$(1)) $$(objs-$(1))
 	$$(call say,LINK,$$@)
-	$$(Q)$$(UNIT_CC) $$(UNIT_CFLAGS) $$(unit-objs-$(1)) -lcmocka $$(libs-$(1)) -o $$@
+	$$(Q)$$(UNIT_CC) $$(UNIT_CFLAGS) $$(unit-objs-$(1)) $$(objs-$(1)) -lcmocka $$(libs-$(1)) -o $$@
 -include $$(unit-objs-$(1):.o=.d)
 endef
 $(foreach test,$(unit-tests),$(eval $(call unit-program,$(test))))
