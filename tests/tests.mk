@@ -3,7 +3,8 @@
 #@ Tests
 
 test-dirs := tests/unit tests/conformance tests/fuzz tests/onnx tests/qtest tests/boot tests/docs
-PYTEST := $(PYTHON) -m pytest -q -p no:cacheprovider $(if $(T),-k '$(T)')
+JOBS ?= $(shell nproc)
+PYTEST := $(PYTHON) -m pytest -q -p no:cacheprovider -n $(JOBS) $(if $(T),-k '$(T)')
 
 .PHONY: test unit qtest boottest
 test: unit-programs conformance-programs fuzz-programs $(QEMU_BIN) | build/.setup/test build/.setup/guest ## run every test (T=WORD: those whose name holds it)
