@@ -212,6 +212,10 @@ int main(void)
     test_mutex();
     test_sleep();
     test_wait_queue();
+    test_parallel();
+#ifdef CONFIG_SMP
+    test_remap();
+#endif
     test_gpu_overlap();
     return test_exit_code();
 }

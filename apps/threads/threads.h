@@ -10,4 +10,10 @@ struct thread *start(const char *name, int (*fn)(void *), void *arg);
 // gpu.c
 void test_gpu_overlap(void);
 
+// parallel.c
+void test_parallel(void);
+
+// remap.c, with CONFIG_SMP
+void test_remap(void);
+
 #endif

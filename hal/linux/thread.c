@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 struct thread {
     pthread_t id;
@@ -87,6 +88,12 @@ int thread_join(struct thread *thread)
     pthread_cond_destroy(&thread->woken);
     free(thread);
     return result;
+}
+
+unsigned thread_processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (unsigned)n : 1;
 }
 
 void thread_yield(void)

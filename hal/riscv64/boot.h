@@ -34,6 +34,7 @@ void paging_enable(void); // and switches to them
 struct mmio mmio_physical(phys_addr_t phys, size_t size);
 void console_early_init(const struct machine_uart *uart);
 void console_map(void);
+void console_unlock(void); // for a panic: writes whoever may be in the middle of writing
 void shutdown_early_init(phys_addr_t test_device);
 void shutdown_map(void);
 
@@ -43,6 +44,17 @@ void irq_dispatch(void);
 // The timer interrupt at `deadline`, instead of at an earlier set one.
 void time_set_alarm(uint64_t deadline);
 void time_stop_alarm(void);
+
+// From smp.c, or one_hart.c. Runs fn(arg) on the boot hart, with interrupts disabled there, and waits for it.
+// Not under a lock that an interrupt handler takes.
+void on_boot_hart(void (*fn)(unsigned), unsigned arg);
+void wake_idle_hart(void);    // a thread is ready
+void stop_other_harts(void);  // for good
+void flush_other_harts(void); // their TLBs
+void ipi_interrupt(void);     // only with CONFIG_SMP does one come
+
+// Finds and sets up the interrupt controller, if that has not happened; on the boot hart.
+void irq_init(void);
 
 // From sched.c and thread.c, or from one_thread.c. After device interrupts: what do threads wait for in
 // wait_until()? After the timer interrupt: whose deadline has come?

@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "hal/console.h"
 #include "hal/panic.h"
+#include "hal/spinlock.h"
 
 #define RBR 0 // receiver buffer (read)
 #define THR 0 // transmitter holding (write)
@@ -21,6 +22,7 @@
 static struct mmio uart = {.base = (volatile uint8_t *)CONFIG_FALLBACK_UART_BASE,
                            .phys = {CONFIG_FALLBACK_UART_BASE},
                            .size = CONFIG_FALLBACK_UART_SIZE};
+static struct spinlock lock; // each console_write() comes out whole
 static unsigned reg_shift;
 static unsigned fifo_room; // bytes that fit for certain
 
@@ -67,8 +69,15 @@ static void put(char c)
 
 void console_write(const char *data, size_t len)
 {
+    unsigned long flags = spin_lock_irq(&lock);
     for (size_t i = 0; i < len; i++)
         put(data[i]);
+    spin_unlock_irq(&lock, flags);
+}
+
+void console_unlock(void)
+{
+    spin_unlock(&lock);
 }
 
 int console_getc(void)

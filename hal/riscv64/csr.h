@@ -20,11 +20,13 @@
 
 #define SSTATUS_SIE        (1ul << 1)
 #define SSTATUS_FS_INITIAL (1ul << 13)
+#define SIE_SSIE           (1ul << 1)
 #define SIE_STIE           (1ul << 5)
 #define SIE_SEIE           (1ul << 9)
 #define SATP_SV39          (8ul << 60)
 
 #define SCAUSE_INTERRUPT (1ul << 63)
+#define IRQ_S_SOFTWARE   1ul
 #define IRQ_S_TIMER      5ul
 #define IRQ_S_EXTERNAL   9ul
 

@@ -247,9 +247,13 @@ struct walk {
 
 static void read_cpu(struct walk *w, const struct dt_node *cpu)
 {
-    w->m->nharts++;
-    if (dt_number(dt_property(cpu, DT_REG), 0, cpu->address_cells) == w->m->boot_hart)
+    unsigned long id = dt_number(dt_property(cpu, DT_REG), 0, cpu->address_cells);
+    if (id == w->m->boot_hart)
         w->boot_cpu = cpu->offset;
+    if (w->m->nharts < MACHINE_MAX_HARTS)
+        w->m->harts[w->m->nharts++] = id;
+    else
+        log_warn("more than %d harts: hart %lu stays unused", MACHINE_MAX_HARTS, id);
 }
 
 static int add_device(struct walk *w, const struct dt_node *node)

@@ -13,6 +13,12 @@
 #define CONTEXT_F(n) (128 + (n) * 8)
 #define CONTEXT_SIZE 224
 
+// struct hart_start, for boot.S.
+#define START_SP         0
+#define START_TP         8
+#define START_SATP       16
+#define START_TRAP_STACK 24
+
 #ifndef __ASSEMBLER__
 
 #include "hal/thread.h"
@@ -25,9 +31,19 @@ struct context {
 
 _Static_assert(sizeof(struct context) == CONTEXT_SIZE, "switch.S and struct context agree");
 
+struct hart_start {
+    uint64_t sp, tp, satp, trap_stack_top;
+};
+
 struct hart {
     unsigned long id;
     struct thread *idle; // runs when no other thread can; in no list
+    bool idling;         // it runs
+    bool poked;          // and was told to look for a thread
+    // The boot hart does not use these.
+    struct hart_start start;
+    bool online;
+    void *trap_stack; // its guard page, then the stack
 };
 
 struct thread {
@@ -50,6 +66,7 @@ struct thread {
 };
 
 extern struct hart boot_hart;
+extern unsigned nharts; // that run
 extern __thread struct thread *current;
 
 // A thread that nobody knows of yet; thread_free() takes it back.
@@ -62,6 +79,13 @@ void context_switch(struct context *from, const struct context *to);
 // Where a new thread starts; calls thread_main().
 void thread_entry(void);
 __attribute__((noreturn)) void thread_main(void);
+
+// Gives `hart` its idle thread. 0 or -ENOMEM.
+int sched_add_hart(struct hart *hart, unsigned long id);
+
+// Where another hart starts, with its hart_start in a1, and goes on in C.
+void hart_entry(void);
+__attribute__((noreturn)) void hart_main(void);
 
 // The lock is held: `thread` can run now; never run the caller again.
 void sched_ready(struct thread *thread);

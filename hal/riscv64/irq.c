@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "core/log.h"
-#include "hal/cpu.h"
 #include "hal/irq.h"
 #include "hal/panic.h"
+#include "hal/spinlock.h"
 
 struct handler {
     struct handler *next;
@@ -27,6 +27,9 @@ struct line {
 
 static const struct irq_chip *chip;
 static struct line *lines; // indexed by interrupt number; [0] is not used
+
+static struct spinlock users;    // one attaches or detaches at a time; taken before `handlers`
+static struct spinlock handlers; // the lists, against irq_deliver()
 
 // Finds and sets up the controller when the first interrupt is asked for: a program that needs none pays
 // nothing at boot. NULL when there is none we know.
@@ -52,6 +55,11 @@ static const struct irq_chip *controller(void)
     return chip;
 }
 
+void irq_init(void)
+{
+    controller();
+}
+
 static struct line *line_of(unsigned irq)
 {
     return chip && irq >= 1 && irq <= chip->nirqs ? &lines[irq] : NULL;
@@ -66,13 +74,8 @@ static struct handler **find(struct line *line, irq_handler_t fn, void *arg)
     return link;
 }
 
-int irq_attach(unsigned irq, irq_handler_t fn, void *arg)
+static int add_handler(struct line *line, unsigned irq, irq_handler_t fn, void *arg)
 {
-    if (!controller())
-        return -ENODEV;
-    struct line *line = line_of(irq);
-    if (!line || !fn || (irq > chip->nwired && !line->reserved))
-        return -EINVAL;
     struct handler **end = find(line, fn, arg);
     if (*end)
         return -EEXIST;
@@ -81,12 +84,40 @@ int irq_attach(unsigned irq, irq_handler_t fn, void *arg)
         return -ENOMEM;
     *handler = (struct handler){.fn = fn, .arg = arg};
     bool first = !line->handlers;
-    unsigned long flags = cpu_irq_save();
+    unsigned long flags = spin_lock_irq(&handlers);
     *end = handler;
-    cpu_irq_restore(flags);
+    spin_unlock_irq(&handlers, flags);
     if (first)
-        chip->enable(irq);
+        on_boot_hart(chip->enable, irq);
     return 0;
+}
+
+static int remove_handler(struct line *line, unsigned irq, irq_handler_t fn, void *arg)
+{
+    struct handler **link = find(line, fn, arg);
+    struct handler *handler = *link;
+    if (!handler)
+        return -ENOENT;
+    if (line->handlers == handler && !handler->next)
+        on_boot_hart(chip->disable, irq);
+    unsigned long flags = spin_lock_irq(&handlers);
+    *link = handler->next;
+    spin_unlock_irq(&handlers, flags);
+    free(handler);
+    return 0;
+}
+
+int irq_attach(unsigned irq, irq_handler_t fn, void *arg)
+{
+    if (!controller())
+        return -ENODEV;
+    struct line *line = line_of(irq);
+    if (!line || !fn || (irq > chip->nwired && !line->reserved))
+        return -EINVAL;
+    spin_lock(&users);
+    int error = add_handler(line, irq, fn, arg);
+    spin_unlock(&users);
+    return error;
 }
 
 int irq_detach(unsigned irq, irq_handler_t fn, void *arg)
@@ -94,17 +125,10 @@ int irq_detach(unsigned irq, irq_handler_t fn, void *arg)
     struct line *line = line_of(irq);
     if (!line)
         return -EINVAL;
-    struct handler **link = find(line, fn, arg);
-    struct handler *handler = *link;
-    if (!handler)
-        return -ENOENT;
-    if (line->handlers == handler && !handler->next)
-        chip->disable(irq);
-    unsigned long flags = cpu_irq_save();
-    *link = handler->next;
-    cpu_irq_restore(flags);
-    free(handler);
-    return 0;
+    spin_lock(&users);
+    int error = remove_handler(line, irq, fn, arg);
+    spin_unlock(&users);
+    return error;
 }
 
 void irq_deliver(unsigned irq)
@@ -113,8 +137,10 @@ void irq_deliver(unsigned irq)
     if (!line)
         panic("interrupt %u, but there are %u", irq, chip->nirqs);
     line->count++;
+    spin_lock(&handlers);
     for (struct handler *handler = line->handlers; handler; handler = handler->next)
         handler->fn(handler->arg);
+    spin_unlock(&handlers);
 }
 
 void irq_dispatch(void)
@@ -133,20 +159,32 @@ bool msi_available(void)
     return controller() && chip->message;
 }
 
+// The first message that nobody has, from now on the caller's. 0 when there is none.
+static unsigned reserve_message(void)
+{
+    spin_lock(&users);
+    unsigned irq = chip->nwired + 1;
+    while (irq <= chip->nirqs && lines[irq].reserved)
+        irq++;
+    if (irq <= chip->nirqs)
+        lines[irq].reserved = true;
+    else
+        irq = 0;
+    spin_unlock(&users);
+    return irq;
+}
+
 int msi_alloc(struct msi_vector *out)
 {
     *out = (struct msi_vector){0};
     if (!msi_available())
         return -ENOTSUP;
-    for (unsigned irq = chip->nwired + 1; irq <= chip->nirqs; irq++) {
-        if (lines[irq].reserved)
-            continue;
-        lines[irq].reserved = true;
-        out->irq = irq;
-        chip->message(irq, &out->address, &out->data);
-        return 0;
-    }
-    return -ENOSPC;
+    unsigned irq = reserve_message();
+    if (!irq)
+        return -ENOSPC;
+    out->irq = irq;
+    chip->message(irq, &out->address, &out->data);
+    return 0;
 }
 
 void msi_free(struct msi_vector *v)

@@ -4,6 +4,7 @@
 #include "boot.h"
 #include "csr.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/cmdline.h"
@@ -68,5 +69,6 @@ void hal_main(unsigned long hart, const void *fdt)
     log_info("main() after %lu us", time_now_ns() / 1000);
     int code = call_main();
     init_exit_all();
+    fflush(stdout);
     shutdown(code);
 }

@@ -13,8 +13,10 @@
 #include "hal/dma.h"
 #include "hal/machine.h"
 #include "hal/panic.h"
+#include "hal/spinlock.h"
 
 static struct page_pool pool;
+static struct spinlock pool_lock;
 
 static void add_pages(uint64_t start, uint64_t end)
 {
@@ -38,14 +40,20 @@ void memory_init(void)
 
 void *page_alloc(size_t npages)
 {
-    return page_pool_alloc(&pool, npages);
+    spin_lock(&pool_lock);
+    void *pages = page_pool_alloc(&pool, npages);
+    spin_unlock(&pool_lock);
+    return pages;
 }
 
 void page_free(void *pages, size_t npages)
 {
     if (!pages)
         return;
-    if (!dma_able(pages, npages * PAGE_SIZE) || page_pool_free(&pool, pages, npages) < 0)
+    spin_lock(&pool_lock);
+    bool freed = dma_able(pages, npages * PAGE_SIZE) && page_pool_free(&pool, pages, npages) == 0;
+    spin_unlock(&pool_lock);
+    if (!freed)
         panic("page_free: %zu pages at %p are not allocated pages", npages, pages);
 }
 
@@ -55,6 +63,17 @@ static void heap_broken(const char *what, const void *pointer)
 }
 
 static struct heap heap = {.page_alloc = page_alloc, .page_free = page_free, .broken = heap_broken};
+static struct spinlock heap_lock; // taken before pool_lock
+
+static void *alloc(size_t size, size_t align)
+{
+    spin_lock(&heap_lock);
+    void *block = heap_alloc(&heap, size, align);
+    spin_unlock(&heap_lock);
+    if (!block)
+        errno = ENOMEM;
+    return block;
+}
 
 void mem_get_stats(struct mem_stats *out)
 {
@@ -65,35 +84,37 @@ void mem_get_stats(struct mem_stats *out)
                               .heap_peak_bytes = heap.peak};
 }
 
-static void *or_errno(void *pointer)
-{
-    if (!pointer)
-        errno = ENOMEM;
-    return pointer;
-}
-
 void *malloc(size_t size)
 {
-    return or_errno(heap_alloc(&heap, size, 0));
+    return alloc(size, 0);
 }
 
 void free(void *pointer)
 {
+    spin_lock(&heap_lock);
     heap_free(&heap, pointer);
+    spin_unlock(&heap_lock);
 }
 
 void *realloc(void *pointer, size_t size)
 {
-    return or_errno(heap_resize(&heap, pointer, size));
+    spin_lock(&heap_lock);
+    void *block = heap_resize(&heap, pointer, size);
+    spin_unlock(&heap_lock);
+    if (!block)
+        errno = ENOMEM;
+    return block;
 }
 
 void *calloc(size_t count, size_t size)
 {
     size_t bytes;
-    if (mul_overflows(count, size, &bytes))
-        return or_errno(NULL);
-    void *block = heap_alloc(&heap, bytes, 0);
-    return block ? memset(block, 0, bytes) : or_errno(NULL);
+    if (mul_overflows(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    void *block = alloc(bytes, 0);
+    return block ? memset(block, 0, bytes) : NULL;
 }
 
 void *memalign(size_t align, size_t size)
@@ -102,7 +123,7 @@ void *memalign(size_t align, size_t size)
         errno = EINVAL;
         return NULL;
     }
-    return or_errno(heap_alloc(&heap, size, align));
+    return alloc(size, align);
 }
 
 void *aligned_alloc(size_t align, size_t size)
@@ -114,7 +135,7 @@ int posix_memalign(void **out, size_t align, size_t size)
 {
     if (!is_power_of_two(align) || align % sizeof(void *) != 0)
         return EINVAL;
-    void *block = heap_alloc(&heap, size, align);
+    void *block = alloc(size, align);
     if (!block)
         return ENOMEM;
     *out = block;

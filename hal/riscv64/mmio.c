@@ -9,6 +9,7 @@
 
 #include "core/math.h"
 #include "hal/panic.h"
+#include "hal/spinlock.h"
 
 #define MMIO_START SV39_HIGH_START
 #define MMIO_END   (SV39_HIGH_START + (1ul << 37))
@@ -22,6 +23,7 @@ struct mapping {
 };
 
 static struct mapping *mappings;
+static struct spinlock lock; // of the list
 
 // Virtual and physical address agree below the largest page that may fit, so that it is used.
 static uint64_t alignment_for(size_t size)
@@ -54,6 +56,19 @@ static struct mapping **find_gap(uint64_t phys, size_t size, uintptr_t *virt)
     }
 }
 
+// Finds room for `mapping`, maps it to `phys` and puts it into the list.
+static int place(struct mapping *mapping, uint64_t phys)
+{
+    struct mapping **link = find_gap(phys, mapping->size, &mapping->virt);
+    int error = link ? paging_map(mapping->virt, phys_addr(phys), mapping->size, PAGING_READ | PAGING_WRITE)
+                     : -ENOMEM;
+    if (!error) {
+        mapping->next = *link;
+        *link = mapping;
+    }
+    return error;
+}
+
 int mmio_map(struct mmio *out, phys_addr_t phys, size_t size)
 {
     uint64_t end;
@@ -64,16 +79,17 @@ int mmio_map(struct mmio *out, phys_addr_t phys, size_t size)
     if (end - start > MMIO_END - MMIO_START)
         return -ENOMEM;
     struct mapping *mapping = malloc(sizeof(*mapping));
-    uintptr_t virt = 0;
-    struct mapping **link = find_gap(start, end - start, &virt);
-    int error = mapping && link ? paging_map(virt, phys_addr(start), end - start, PAGING_READ | PAGING_WRITE)
-                                : -ENOMEM;
+    if (!mapping)
+        return -ENOMEM;
+    mapping->size = end - start;
+    spin_lock(&lock);
+    int error = place(mapping, start);
+    spin_unlock(&lock);
     if (error) {
         free(mapping);
         return error;
     }
-    *mapping = (struct mapping){.next = *link, .virt = virt, .size = end - start};
-    *link = mapping;
+    uintptr_t virt = mapping->virt;
     *out =
         (struct mmio){.base = (volatile uint8_t *)(virt + (phys.value - start)), .phys = phys, .size = size};
     return 0;
@@ -84,6 +100,7 @@ void mmio_unmap(struct mmio *m)
     if (!m->base)
         return;
     uintptr_t virt = align_down((uintptr_t)m->base, PAGE_SIZE);
+    spin_lock(&lock);
     struct mapping **link = &mappings;
     while (*link && (*link)->virt != virt)
         link = &(*link)->next;
@@ -92,6 +109,7 @@ void mmio_unmap(struct mmio *m)
     if (error)
         panic("mmio_unmap: %p is not a mapping of device memory (error %d)", (const void *)virt, error);
     *link = mapping->next;
+    spin_unlock(&lock);
     free(mapping);
     *m = (struct mmio){0};
 }

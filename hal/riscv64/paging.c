@@ -12,8 +12,11 @@
 #include "core/log.h"
 #include "core/math.h"
 #include "hal/panic.h"
+#include "hal/spinlock.h"
 
 typedef uint64_t pte_t;
+
+static struct spinlock lock; // of the tables
 
 static pte_t root[SV39_ENTRIES] __attribute__((aligned(4096)));
 
@@ -56,6 +59,7 @@ static unsigned attr_of(pte_t pte)
 static void flush(void)
 {
     __asm__ volatile("sfence.vma" ::: "memory");
+    flush_other_harts();
 }
 
 static pte_t *new_table(void)
@@ -194,26 +198,19 @@ static void unmap_range(pte_t *table, int level, uintptr_t virt, size_t size)
     }
 }
 
-int paging_map(uintptr_t virt, phys_addr_t phys, size_t size, unsigned attr)
+static int map_free_range(uintptr_t virt, uint64_t phys, size_t size, uint64_t bits)
 {
-    uint64_t last;
-    bool writable_code = (attr & PAGING_WRITE) && (attr & PAGING_EXEC);
-    if (!range_valid(virt, size) || !is_aligned(phys.value, PAGE_SIZE) || !(attr & PAGING_READ) ||
-        writable_code || add_overflows(phys.value, size - 1, &last) || last >> PAGE_SHIFT > PTE_PPN_MASK)
-        return -EINVAL;
     if (!all_mapped(virt, size, false))
         return -EEXIST;
-    bool mapped = map_range(root, SV39_TOP_LEVEL, virt, phys.value, size, leaf_bits(attr));
+    bool mapped = map_range(root, SV39_TOP_LEVEL, virt, phys, size, bits);
     if (!mapped)
         unmap_range(root, SV39_TOP_LEVEL, virt, size);
     flush();
     return mapped ? 0 : -ENOMEM;
 }
 
-int paging_unmap(uintptr_t virt, size_t size)
+static int unmap_mapped_range(uintptr_t virt, size_t size)
 {
-    if (!range_valid(virt, size))
-        return -EINVAL;
     if (!all_mapped(virt, size, true))
         return -ENOENT;
     if (!split_at(virt) || !split_at(virt + size))
@@ -221,6 +218,29 @@ int paging_unmap(uintptr_t virt, size_t size)
     unmap_range(root, SV39_TOP_LEVEL, virt, size);
     flush();
     return 0;
+}
+
+int paging_map(uintptr_t virt, phys_addr_t phys, size_t size, unsigned attr)
+{
+    uint64_t last;
+    bool writable_code = (attr & PAGING_WRITE) && (attr & PAGING_EXEC);
+    if (!range_valid(virt, size) || !is_aligned(phys.value, PAGE_SIZE) || !(attr & PAGING_READ) ||
+        writable_code || add_overflows(phys.value, size - 1, &last) || last >> PAGE_SHIFT > PTE_PPN_MASK)
+        return -EINVAL;
+    spin_lock(&lock);
+    int error = map_free_range(virt, phys.value, size, leaf_bits(attr));
+    spin_unlock(&lock);
+    return error;
+}
+
+int paging_unmap(uintptr_t virt, size_t size)
+{
+    if (!range_valid(virt, size))
+        return -EINVAL;
+    spin_lock(&lock);
+    int error = unmap_mapped_range(virt, size);
+    spin_unlock(&lock);
+    return error;
 }
 
 int paging_query(uintptr_t virt, struct paging_leaf *out)

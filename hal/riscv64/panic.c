@@ -20,7 +20,6 @@
 #define MAX_FRAMES 32
 
 static char message[256]; // of panic(); empty for a trap
-static bool panicking;    // a second trap must not start over
 
 __attribute__((format(printf, 1, 2))) static void print(const char *fmt, ...)
 {
@@ -111,13 +110,27 @@ static void print_backtrace(const struct trap_frame *f)
         print_return(pcs[i]);
 }
 
+// The first hart that panics tells; the others stop. False when this hart did so before.
+static bool begin_panic(void)
+{
+    static unsigned long panicking; // the hart's number + 1
+    unsigned long expected = 0, self = cpu_id() + 1;
+    bool first =
+        __atomic_compare_exchange_n(&panicking, &expected, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    while (!first && expected != self)
+        cpu_relax();
+    stop_other_harts();
+    console_unlock();
+    return first;
+}
+
 void trap_panic(const struct trap_frame *frame)
 {
-    if (panicking) {
+    if (!begin_panic()) {
         print("panic: %s at pc %#lx while panicking\n", cause_name(frame->cause), frame->x[0]);
         shutdown(1);
     }
-    panicking = true;
+    fflush(stdout);
     print_reason(frame);
     print_registers(frame);
     print_backtrace(frame);

@@ -14,6 +14,7 @@
 #include "hal/time.h"
 
 struct hart boot_hart;
+unsigned nharts = 1;
 
 static struct spinlock lock; // of all that follows, and of every wait queue
 static struct list_node ready = LIST_INIT(ready);
@@ -35,6 +36,7 @@ void sched_ready(struct thread *thread)
     list_remove(&thread->timer);
     list_remove(&thread->link);
     list_add_tail(&ready, &thread->link);
+    wake_idle_hart();
 }
 
 // The lock is held, through the switch: it is the next thread that releases it.
@@ -43,10 +45,12 @@ static void run_next(void)
     struct thread *self = current;
     struct hart *hart = self->hart;
     struct thread *next = hart->idle;
+    hart->poked = false;
     if (!list_empty(&ready)) {
         next = list_first(&ready, struct thread, link);
         list_remove(&next->link);
     }
+    hart->idling = next == hart->idle;
     if (next == self)
         return;
     self->hart = NULL;
@@ -155,10 +159,18 @@ __attribute__((noreturn)) static int idle(void *unused)
     }
 }
 
+int sched_add_hart(struct hart *hart, unsigned long id)
+{
+    hart->id = id;
+    hart->idle = thread_new("idle", idle, NULL, PAGE_SIZE);
+    if (!hart->idle)
+        return -ENOMEM;
+    hart->idle->hart = hart;
+    return 0;
+}
+
 static int threads_init(void)
 {
-    boot_hart.id = machine()->boot_hart;
-    boot_hart.idle = thread_new("idle", idle, NULL, PAGE_SIZE);
-    return boot_hart.idle ? 0 : -ENOMEM;
+    return sched_add_hart(&boot_hart, machine()->boot_hart);
 }
 INIT(INIT_EARLY, threads_init);

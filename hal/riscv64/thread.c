@@ -103,6 +103,7 @@ void thread_main(void)
     struct thread *self = current;
     sched_unlock(SSTATUS_SIE);
     int result = self->fn(self->arg);
+    fflush(stdout);
     sched_lock();
     self->result = result;
     self->exited = true;
@@ -143,13 +144,22 @@ unsigned long cpu_id(void)
     return current->hart->id;
 }
 
+unsigned thread_processors(void)
+{
+    return nharts;
+}
+
 bool stack_contains(uintptr_t address)
 {
-    uintptr_t start = (uintptr_t)current->pages + PAGE_SIZE;
-    return current->pages && range_inside(address, 1, start, (current->npages - 1) * PAGE_SIZE);
+    uintptr_t stack = (uintptr_t)current->pages, trap_stack = (uintptr_t)current->hart->trap_stack;
+    return (stack && range_inside(address, 1, stack + PAGE_SIZE, (current->npages - 1) * PAGE_SIZE)) ||
+           (trap_stack && range_inside(address, 1, trap_stack + PAGE_SIZE,
+                                       current->hart->start.trap_stack_top - trap_stack - PAGE_SIZE));
 }
 
 bool stack_guard_contains(uintptr_t address)
 {
-    return current->pages && range_inside(address, 1, (uintptr_t)current->pages, PAGE_SIZE);
+    uintptr_t stack = (uintptr_t)current->pages, trap_stack = (uintptr_t)current->hart->trap_stack;
+    return (stack && range_inside(address, 1, stack, PAGE_SIZE)) ||
+           (trap_stack && range_inside(address, 1, trap_stack, PAGE_SIZE));
 }

@@ -6,6 +6,9 @@
 void trap_handle(struct trap_frame *frame)
 {
     switch (frame->cause) {
+    case SCAUSE_INTERRUPT | IRQ_S_SOFTWARE:
+        ipi_interrupt();
+        break;
     case SCAUSE_INTERRUPT | IRQ_S_TIMER:
         time_stop_alarm();
         sched_timer();

@@ -9,6 +9,7 @@
 #define MACHINE_MAX_RAM      8
 #define MACHINE_MAX_RESERVED 16
 #define MACHINE_MAX_WINDOWS  4
+#define MACHINE_MAX_HARTS    64
 
 struct machine_range {
     phys_addr_t base;
@@ -73,9 +74,10 @@ struct machine_imsic {
 };
 
 struct machine {
-    char model[64];      // e.g. "riscv-virtio,qemu"
-    char bootargs[1024]; // the kernel command line, "" if none
-    unsigned nharts;     // usable harts
+    char model[64];                         // e.g. "riscv-virtio,qemu"
+    char bootargs[1024];                    // the kernel command line, "" if none
+    unsigned nharts;                        // usable harts
+    unsigned long harts[MACHINE_MAX_HARTS]; // their numbers
     unsigned long boot_hart;
     uint64_t timebase_hz;
     unsigned nram;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Spin locks: for what an interrupt handler shares with threads, and for short sections that harts share. A
-// holder does not wait, and does not take the same lock again.
+// holder does not wait, and does not take the same lock again. With one hart they cost nothing.
 #ifndef HAL_SPINLOCK_H
 #define HAL_SPINLOCK_H
 
@@ -14,14 +14,22 @@ struct spinlock {
 
 static inline void spin_lock(struct spinlock *lock)
 {
+#ifdef CONFIG_SMP
     while (__atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE))
         while (__atomic_load_n(&lock->held, __ATOMIC_RELAXED))
             cpu_relax();
+#else
+    (void)lock;
+#endif
 }
 
 static inline void spin_unlock(struct spinlock *lock)
 {
+#ifdef CONFIG_SMP
     __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
+#else
+    (void)lock;
+#endif
 }
 
 // With interrupts disabled on this hart too: for a lock that handlers take. Returns what the unlock wants.

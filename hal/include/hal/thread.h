@@ -4,7 +4,8 @@
 // On the machine the scheduler is cooperative: a thread runs until it waits (wait_until(), a lock, a sleep,
 // thread_yield(), its end). So whatever lies between two waits is atomic for the other threads of the same
 // hart, and libraries that know nothing of threads stay right. There is no time slice and so no periodic
-// tick. In a Linux process threads run at the same time: code for both locks what it shares.
+// tick. With CONFIG_SMP, and in a Linux process, threads run at the same time: code for all three locks what
+// it shares.
 //
 // Devices, the GPU runtime and the bus are not locked inside: one thread at a time uses a device.
 // Unless a function says so, none here may be called from an interrupt handler.
@@ -38,6 +39,13 @@ void thread_yield(void);
 
 // Waits for at least `ns` nanoseconds.
 void thread_sleep_ns(uint64_t ns);
+
+// How many threads can run at the same time: harts, or the processors of the host.
+unsigned thread_processors(void);
+
+// Calls fn for parts of [0, count) that cover it once, one part for each processor, at the same time; returns
+// when all are done. Where no thread can be made the caller does that part too.
+void parallel_for(size_t count, void (*fn)(size_t begin, size_t end, void *arg), void *arg);
 
 // Threads that wait for a condition in the order they came. An object with static storage starts with
 // WAIT_QUEUE_INIT, others with wait_queue_init(). Nobody may wait in it when its memory goes away.
@@ -102,6 +110,17 @@ void semaphore_post(struct semaphore *semaphore);
 // One thread: there is nobody to give way to and nobody to exclude.
 static inline void thread_yield(void)
 {
+}
+
+static inline unsigned thread_processors(void)
+{
+    return 1;
+}
+
+static inline void parallel_for(size_t count, void (*fn)(size_t begin, size_t end, void *arg), void *arg)
+{
+    if (count)
+        fn(0, count, arg);
 }
 
 struct mutex {

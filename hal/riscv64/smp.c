@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// The other harts: starting them (SBI Hart State Management), telling them something (SBI IPI), and keeping
+// their TLBs right (SBI RFENCE). Device interrupts all go to the boot hart.
+#define LOG_MODULE "smp"
+#include "../sched.h"
+#include "boot.h"
+#include "csr.h"
+#include "hart.h"
+#include "sbi.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/init.h"
+#include "core/log.h"
+#include "hal/cpu.h"
+#include "hal/mem.h"
+#include "hal/paging.h"
+#include "hal/spinlock.h"
+#include "hal/time.h"
+
+#define START_MS         1000
+#define TRAP_STACK_PAGES 4
+
+static struct hart *harts[MACHINE_MAX_HARTS] = {&boot_hart};
+static bool stopping; // a hart panics: the others halt
+
+static struct hart_call {
+    void (*fn)(unsigned);
+    unsigned arg;
+    bool pending;
+} call;
+static struct spinlock call_lock;
+
+void on_boot_hart(void (*fn)(unsigned), unsigned arg)
+{
+    if (current->hart == &boot_hart) {
+        fn(arg);
+        return;
+    }
+    spin_lock(&call_lock);
+    call.fn = fn;
+    call.arg = arg;
+    __atomic_store_n(&call.pending, true, __ATOMIC_RELEASE);
+    sbi_send_ipi(boot_hart.id);
+    while (__atomic_load_n(&call.pending, __ATOMIC_ACQUIRE))
+        cpu_relax();
+    spin_unlock(&call_lock);
+}
+
+static void halt(void)
+{
+    csr_write(CSR_SIE, 0);
+    for (;;)
+        __asm__ volatile("wfi");
+}
+
+// A hart that is only to wake up from its sleep finds nothing to do here.
+void ipi_interrupt(void)
+{
+    csr_clear(CSR_SIP, SIE_SSIE);
+    if (__atomic_load_n(&stopping, __ATOMIC_ACQUIRE))
+        halt();
+    if (current->hart == &boot_hart && __atomic_load_n(&call.pending, __ATOMIC_ACQUIRE)) {
+        call.fn(call.arg);
+        __atomic_store_n(&call.pending, false, __ATOMIC_RELEASE);
+    }
+}
+
+// A thread became ready: somebody who sleeps looks for it. This hart itself, in an interrupt handler, does so
+// when the handler returns. The scheduler's lock is held.
+void wake_idle_hart(void)
+{
+    struct hart *self = current->hart, *sleeper = self->idling && !self->poked ? self : NULL;
+    for (unsigned i = 0; i < nharts && !sleeper; i++)
+        if (harts[i]->idling && !harts[i]->poked)
+            sleeper = harts[i];
+    if (!sleeper)
+        return;
+    sleeper->poked = true;
+    if (sleeper != self)
+        sbi_send_ipi(sleeper->id);
+}
+
+void stop_other_harts(void)
+{
+    __atomic_store_n(&stopping, true, __ATOMIC_RELEASE);
+    for (unsigned i = 0; i < nharts; i++)
+        if (harts[i] != current->hart)
+            sbi_send_ipi(harts[i]->id);
+}
+
+void flush_other_harts(void)
+{
+    if (nharts > 1)
+        sbi_remote_sfence_vma();
+}
+
+// boot.S comes here on the stack of the hart's idle thread, which this becomes.
+void hart_main(void)
+{
+    csr_write(CSR_SIE, SIE_SSIE);
+    __atomic_store_n(&current->hart->online, true, __ATOMIC_RELEASE);
+    sched_lock();
+    thread_main();
+}
+
+static bool allocate_trap_stack(struct hart *hart)
+{
+    hart->trap_stack = page_alloc(1 + TRAP_STACK_PAGES);
+    if (!hart->trap_stack || paging_unmap((uintptr_t)hart->trap_stack, PAGE_SIZE) < 0)
+        return false;
+    hart->start.trap_stack_top = (uintptr_t)hart->trap_stack + (1 + TRAP_STACK_PAGES) * PAGE_SIZE;
+    return true;
+}
+
+static bool is_online(const struct hart *hart)
+{
+    uint64_t deadline = deadline_in_ms(START_MS);
+    while (!__atomic_load_n(&hart->online, __ATOMIC_ACQUIRE) && !deadline_passed(deadline))
+        cpu_relax();
+    return hart->online;
+}
+
+// What a hart that does not start has got stays its own: it might start late.
+static int start_hart(unsigned long id)
+{
+    struct hart *hart = calloc(1, sizeof(*hart));
+    if (!hart || !allocate_trap_stack(hart) || sched_add_hart(hart, id) < 0)
+        return -ENOMEM;
+    hart->start.sp = hart->idle->context.sp;
+    hart->start.tp = hart->idle->context.tp;
+    hart->start.satp = csr_read(CSR_SATP);
+    long error = sbi_hart_start(id, (uintptr_t)hart_entry, (uintptr_t)&hart->start);
+    if (error || !is_online(hart)) {
+        log_error("hart %lu does not start: SBI error %ld", id, error);
+        return -EIO;
+    }
+    harts[nharts++] = hart;
+    return 0;
+}
+
+// The interrupt controller is set up here, as it is the boot hart's registers that this writes.
+static int smp_init(void)
+{
+    const struct machine *m = machine();
+    int error = 0;
+    irq_init();
+    csr_set(CSR_SIE, SIE_SSIE);
+    for (unsigned i = 0; i < m->nharts && !error; i++)
+        if (m->harts[i] != m->boot_hart)
+            error = start_hart(m->harts[i]);
+    log_info("%u of %u harts run", nharts, m->nharts);
+    return error;
+}
+INIT(INIT_EARLY + 1, smp_init);
