@@ -9,6 +9,8 @@ TARGETS = {
     "plic": {"MACHINE": "virt"},
     "aia": {"MACHINE": "virt,aia=aplic-imsic"},
     "poll": {"CONFIG": "poll"},
+    "registers": {"CONFIG": "registers"},
+    "no queue": {"DEVICES": "-device gpgpu,queue=off"},
     "linux": {"PLATFORM": "linux"},
 }
 target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS.keys())

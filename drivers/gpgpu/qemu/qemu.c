@@ -32,7 +32,7 @@ int qemu_gpgpu_reset(struct qemu_gpgpu *q)
     reg_write(q, ERROR_STATUS, ERROR_ALL);
     reg_write(q, GLOBAL_CTRL, GLOBAL_CTRL_ENABLE);
     qemu_gpgpu_wait_arm(q);
-    return 0;
+    return qemu_gpgpu_queue_reset(q);
 }
 
 void qemu_gpgpu_give_up(struct qemu_gpgpu *q, const char *what)
@@ -47,14 +47,6 @@ void qemu_gpgpu_give_up(struct qemu_gpgpu *q, const char *what)
 static const struct rv32_port qemu_port = {
     .write = qemu_gpgpu_write,
     .read = qemu_gpgpu_read,
-    .start = qemu_gpgpu_start,
-    .wait = qemu_gpgpu_wait,
-};
-
-static const struct rv32_port qemu_port_with_copy = {
-    .write = qemu_gpgpu_write,
-    .read = qemu_gpgpu_read,
-    .copy = qemu_gpgpu_copy,
     .start = qemu_gpgpu_start,
     .wait = qemu_gpgpu_wait,
 };
@@ -95,6 +87,22 @@ static void read_caps(const struct qemu_gpgpu *q, struct gpgpu_caps *caps)
     caps->features |= GPGPU_FEATURE_EXECUTES | GPGPU_FEATURE_ASYNC;
 }
 
+/* The queue is used where both the device and the configuration have it. */
+static int choose_port(struct qemu_gpgpu *q, struct gpgpu_caps *caps)
+{
+    q->port = qemu_port;
+    if (caps->features & GPGPU_FEATURE_COPY_D2D)
+        q->port.copy = qemu_gpgpu_copy;
+#ifdef CONFIG_GPGPU_LAUNCH_REGISTERS
+    caps->features &= ~GPGPU_FEATURE_QUEUE;
+#endif
+    if (!(caps->features & GPGPU_FEATURE_QUEUE))
+        return 0;
+    q->port.start = qemu_gpgpu_queue_start;
+    q->port.wait = qemu_gpgpu_queue_wait;
+    return qemu_gpgpu_queue_attach(q);
+}
+
 static int set_up(struct qemu_gpgpu *q)
 {
     struct gpgpu_caps caps;
@@ -104,9 +112,14 @@ static int set_up(struct qemu_gpgpu *q)
     if (err)
         return err;
     read_caps(q, &caps);
+    err = choose_port(q, &caps);
+    if (err)
+        return err;
     q->rv32.gpgpu.name = q->pdev->dev.name;
-    bool copies = caps.features & GPGPU_FEATURE_COPY_D2D;
-    return rv32_init(&q->rv32, copies ? &qemu_port_with_copy : &qemu_port, &caps);
+    err = rv32_init(&q->rv32, &q->port, &caps);
+    if (err)
+        qemu_gpgpu_queue_detach(q);
+    return err;
 }
 
 static int map_and_set_up(struct qemu_gpgpu *q)
@@ -163,6 +176,7 @@ static void remove_device(struct device *dev)
     struct gpgpu_device *gpgpu = dev->priv;
     struct qemu_gpgpu *q = to_qemu(container_of(gpgpu, struct rv32_device, gpgpu));
     rv32_destroy(&q->rv32);
+    qemu_gpgpu_queue_detach(q);
     qemu_gpgpu_wait_detach(q);
     reg_write(q, GLOBAL_CTRL, GLOBAL_CTRL_RESET);
     pci_bar_unmap(&q->vram);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to this driver: qemu.c (probe), dma.c (copies), launch.c, wait_irq.c or wait_poll.c. */
+/* Private to this driver: qemu.c (probe), dma.c (copies), launch.c, queue.c,
+ * wait_irq.c or wait_poll.c. */
 #ifndef DRIVERS_GPGPU_QEMU_H
 #define DRIVERS_GPGPU_QEMU_H
 
@@ -8,12 +9,18 @@
 #include "../rv32.h"
 #include "regs.h"
 
+struct qemu_gpgpu_queue;
+
 struct qemu_gpgpu {
     struct rv32_device rv32;
+    struct rv32_port port;
     struct pci_device *pdev;
     struct mmio regs;
     struct mmio vram;
-    uint32_t events; /* IRQ_* seen and not yet consumed; set by the interrupt handler */
+    struct mmio doorbell;
+    struct qemu_gpgpu_queue *queue; /* NULL: launches go through the registers */
+    uint32_t queued;                /* descriptors put into it; counts on through 2^32 */
+    uint32_t events;                /* IRQ_* seen and not yet consumed; set by the interrupt handler */
 };
 
 static inline struct qemu_gpgpu *to_qemu(struct rv32_device *dev)
@@ -54,6 +61,20 @@ int qemu_gpgpu_copy(struct rv32_device *dev, uint64_t dst, uint64_t src, size_t 
 int qemu_gpgpu_start(struct rv32_device *dev, const struct rv32_start *start);
 int qemu_gpgpu_wait(struct rv32_device *dev, const struct rv32_start *start, struct gpgpu_fault *fault);
 
+/* The same through the queue, while it is attached. */
+int qemu_gpgpu_queue_start(struct rv32_device *dev, const struct rv32_start *start);
+int qemu_gpgpu_queue_wait(struct rv32_device *dev, const struct rv32_start *start, struct gpgpu_fault *fault);
+
+/* Give the device a queue. 0, -ENOMEM, -EIO (logged) or the error of mapping the doorbells. */
+int qemu_gpgpu_queue_attach(struct qemu_gpgpu *q);
+void qemu_gpgpu_queue_detach(struct qemu_gpgpu *q);
+
+/* After a reset of the device: give it the queue again, if it had one. 0 or -EIO. */
+int qemu_gpgpu_queue_reset(struct qemu_gpgpu *q);
+
+/* Whether everything queued is complete; arg is the struct qemu_gpgpu. */
+bool qemu_gpgpu_queue_done(void *arg);
+
 /* ---- waiting, one of two ways ----------------------------------------------------------------------------
  */
 
@@ -68,5 +89,8 @@ void qemu_gpgpu_wait_begin(struct qemu_gpgpu *q, uint32_t events);
 /* Wait for the launch or DMA transfer in flight. 0 or -ETIMEDOUT. */
 int qemu_gpgpu_wait_launch(struct qemu_gpgpu *q);
 int qemu_gpgpu_wait_dma(struct qemu_gpgpu *q);
+
+/* Wait until everything queued is complete; the device has been asked for an interrupt. 0 or -ETIMEDOUT. */
+int qemu_gpgpu_wait_queue(struct qemu_gpgpu *q);
 
 #endif

@@ -6,8 +6,9 @@
 #define GPGPU_VENDOR_ID 0x1234
 #define GPGPU_DEVICE_ID 0x1337
 
-#define GPGPU_BAR_CTRL 0 /* the registers below */
-#define GPGPU_BAR_VRAM 2 /* device memory */
+#define GPGPU_BAR_CTRL     0 /* the registers below */
+#define GPGPU_BAR_VRAM     2 /* device memory */
+#define GPGPU_BAR_DOORBELL 4 /* a word: count of descriptors in the launch queue */
 
 /* Identity */
 #define DEV_ID               0x0000
@@ -52,10 +53,11 @@
 #define IRQ_KERNEL (1u << 0)
 #define IRQ_DMA    (1u << 1)
 #define IRQ_ERROR  (1u << 2)
-#define IRQ_ALL    (IRQ_KERNEL | IRQ_DMA | IRQ_ERROR)
+#define IRQ_QUEUE  (1u << 3)
+#define IRQ_ALL    (IRQ_KERNEL | IRQ_DMA | IRQ_ERROR | IRQ_QUEUE)
 
 /* MSI-X vectors: the number of the bit in IRQ_STATUS */
-#define GPGPU_VECTORS 3
+#define GPGPU_VECTORS 4
 
 /* Launch */
 #define KERNEL_ADDR_LO  0x0300
@@ -82,5 +84,11 @@
 #define DMA_STATUS_BUSY     (1u << 0)
 #define DMA_STATUS_COMPLETE (1u << 1)
 #define DMA_STATUS_ERROR    (1u << 2)
+
+/* Launch queue */
+#define QUEUE_BASE_LO     0x0600
+#define QUEUE_SIZE        0x0608 /* descriptors */
+#define QUEUE_CTRL        0x060c
+#define QUEUE_CTRL_ENABLE (1u << 0)
 
 #endif

@@ -74,6 +74,11 @@ int qemu_gpgpu_wait_launch(struct qemu_gpgpu *q)
     return wait_until(launch_done, q, deadline_in_ms(CONFIG_GPGPU_TIMEOUT_MS));
 }
 
+int qemu_gpgpu_wait_queue(struct qemu_gpgpu *q)
+{
+    return wait_until(qemu_gpgpu_queue_done, q, deadline_in_ms(CONFIG_GPGPU_TIMEOUT_MS));
+}
+
 int qemu_gpgpu_wait_dma(struct qemu_gpgpu *q)
 {
     return wait_until(dma_done, q, deadline_in_ms(CONFIG_GPGPU_TIMEOUT_MS));

@@ -51,3 +51,14 @@ int qemu_gpgpu_wait_dma(struct qemu_gpgpu *q)
 {
     return poll(q, DMA_STATUS, DMA_STATUS_BUSY);
 }
+
+int qemu_gpgpu_wait_queue(struct qemu_gpgpu *q)
+{
+    uint64_t deadline = deadline_in_ms(CONFIG_GPGPU_TIMEOUT_MS);
+    while (!qemu_gpgpu_queue_done(q)) {
+        if (deadline_passed(deadline))
+            return -ETIMEDOUT;
+        cpu_relax();
+    }
+    return 0;
+}

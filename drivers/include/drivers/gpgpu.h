@@ -64,6 +64,7 @@ enum gpgpu_isa {
 #define GPGPU_FEATURE_ATOMICS      (1u << 4)  /* 32-bit atomics on device and shared memory */
 #define GPGPU_FEATURE_NARROW       (1u << 5)  /* bf16, e4m3, e5m2, e2m1 conversions */
 #define GPGPU_FEATURE_COUNTERS     (1u << 6)  /* performance counters */
+#define GPGPU_FEATURE_QUEUE        (1u << 7)  /* launches go through a queue in memory */
 #define GPGPU_FEATURE_EXECUTES     (1u << 16) /* kernels really run, memory really holds data */
 #define GPGPU_FEATURE_ASYNC        (1u << 17) /* launch() returns before the kernel has ended */
 #define GPGPU_FEATURE_STREAMS      (1u << 18) /* streams overlap */

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Launches through the queue: a descriptor in our memory and one doorbell store; the end is seen in memory,
+ * too. */
+#include "qemu.h"
+
+#include "hal/cpu.h"
+#include "hal/dma.h"
+#include "hal/time.h"
+
+#define LOG_MODULE "gpgpu-qemu"
+#include "core/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdalign.h>
+#include <stdlib.h>
+
+#define QUEUE_LENGTH   16 /* descriptors */
+#define COMMAND_LAUNCH 1u
+#define NS_PER_US      1000u
+
+struct descriptor {
+    uint32_t command;
+    uint32_t shared_bytes;
+    uint64_t kernel;
+    uint64_t args;
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t reserved[4];
+};
+
+struct completion {
+    uint32_t status; /* ERROR_* */
+    uint32_t cause, pc, addr, insn, mhartid, count;
+    uint32_t number;
+};
+
+/* As the device reads and writes it: docs/device.md, "Launch queue". */
+struct qemu_gpgpu_queue {
+    alignas(64) uint32_t completed;
+    uint32_t interrupt_at;
+    alignas(64) struct descriptor descriptors[QUEUE_LENGTH];
+    struct completion completions[QUEUE_LENGTH];
+};
+_Static_assert(sizeof(struct qemu_gpgpu_queue) == 64 + QUEUE_LENGTH * (64 + 32), "layout of the device");
+
+static int enable(struct qemu_gpgpu *q)
+{
+    q->queued = 0;
+    reg_write_pair(q, QUEUE_BASE_LO, dma_address(q->queue).value);
+    reg_write(q, QUEUE_SIZE, QUEUE_LENGTH);
+    reg_write(q, QUEUE_CTRL, QUEUE_CTRL_ENABLE);
+    if (reg_read(q, QUEUE_CTRL) & QUEUE_CTRL_ENABLE)
+        return 0;
+    log_error("%s: the device refused a launch queue of %d descriptors at 0x%" PRIx64, q->pdev->dev.address,
+              QUEUE_LENGTH, dma_address(q->queue).value);
+    return -EIO;
+}
+
+int qemu_gpgpu_queue_attach(struct qemu_gpgpu *q)
+{
+    int err = pci_bar_map(q->pdev, GPGPU_BAR_DOORBELL, &q->doorbell);
+    if (err)
+        return err;
+    q->queue = aligned_alloc(alignof(struct qemu_gpgpu_queue), sizeof(*q->queue));
+    err = q->queue ? enable(q) : -ENOMEM;
+    if (err)
+        qemu_gpgpu_queue_detach(q);
+    return err;
+}
+
+void qemu_gpgpu_queue_detach(struct qemu_gpgpu *q)
+{
+    if (q->queue)
+        reg_write(q, QUEUE_CTRL, 0);
+    free(q->queue);
+    q->queue = NULL;
+    pci_bar_unmap(&q->doorbell);
+}
+
+int qemu_gpgpu_queue_reset(struct qemu_gpgpu *q)
+{
+    return q->queue ? enable(q) : 0;
+}
+
+int qemu_gpgpu_queue_start(struct rv32_device *dev, const struct rv32_start *start)
+{
+    struct qemu_gpgpu *q = to_qemu(dev);
+    q->queue->descriptors[q->queued++ % QUEUE_LENGTH] = (struct descriptor){
+        .command = COMMAND_LAUNCH,
+        .shared_bytes = start->shared_bytes,
+        .kernel = start->kernel,
+        .args = start->args,
+        .grid = {start->grid[0], start->grid[1], start->grid[2]},
+        .block = {start->block[0], start->block[1], start->block[2]},
+    };
+    mmio_write32(&q->doorbell, 0, q->queued);
+    return 0;
+}
+
+bool qemu_gpgpu_queue_done(void *arg)
+{
+    struct qemu_gpgpu *q = arg;
+    return __atomic_load_n(&q->queue->completed, __ATOMIC_ACQUIRE) == q->queued;
+}
+
+static bool poll_briefly(struct qemu_gpgpu *q)
+{
+    uint64_t end = time_now_ns() + (uint64_t)CONFIG_GPGPU_QUEUE_POLL_US * NS_PER_US;
+    bool done;
+    while (!(done = qemu_gpgpu_queue_done(q)) && time_now_ns() < end)
+        cpu_relax();
+    return done;
+}
+
+/* The device completes, then looks whether we want to be woken; we say so, then look whether it is complete.
+ */
+static int wait_long(struct qemu_gpgpu *q)
+{
+    __atomic_store_n(&q->queue->interrupt_at, q->queued, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return qemu_gpgpu_wait_queue(q);
+}
+
+int qemu_gpgpu_queue_wait(struct rv32_device *dev, const struct rv32_start *start, struct gpgpu_fault *fault)
+{
+    struct qemu_gpgpu *q = to_qemu(dev);
+    if (!poll_briefly(q) && wait_long(q) < 0) {
+        qemu_gpgpu_give_up(q, "launch did not end in time");
+        return -ETIMEDOUT;
+    }
+    const struct completion *c = &q->queue->completions[(q->queued - 1) % QUEUE_LENGTH];
+    if (c->status == 0)
+        return 0;
+    if (!(c->status & (ERROR_KERNEL_FAULT | ERROR_VRAM_FAULT))) {
+        log_error("%s: the device refused the launch: status 0x%" PRIx32, q->rv32.gpgpu.name, c->status);
+        return -EIO;
+    }
+    *fault = (struct gpgpu_fault){
+        .cause = (enum gpgpu_cause)c->cause,
+        .pc = c->pc,
+        .addr = c->addr,
+        .insn = c->insn,
+        .count = c->count,
+    };
+    rv32_locate(&q->rv32, start, c->mhartid, fault);
+    return -EFAULT;
+}
