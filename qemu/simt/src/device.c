@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "jit_seam.h"
 #include "trace.h"
@@ -22,6 +23,7 @@
 #define MAX_WARPS_PER_CU     32
 #define MAX_SHARED           (SIMT_PRIVATE_BASE - SIMT_SHARED_BASE)
 #define MAX_PRIVATE          0x100000
+#define SPIN_NS              50000
 #define CACHED_PROGRAMS      8
 
 struct cached_program {
@@ -39,6 +41,7 @@ struct simt {
     struct simt_code code;
     struct simt_trace trace;
     struct jit *jit; /* NULL: interpret only */
+    bool may_spin;   /* there is more than one processor */
     struct worker *workers[MAX_CUS];
     uint32_t worker_count;
 
@@ -46,6 +49,7 @@ struct simt {
     pthread_cond_t work;  /* slots became non-zero, or quit */
     pthread_cond_t idle;  /* no launch in flight and no callback running */
     bool quit, in_flight, faulted, aborted;
+    bool spinning;      /* a worker looks for work without sleeping */
     uint32_t slots;     /* workers still wanted by the launch */
     uint32_t active;    /* workers in the launch */
     uint32_t callbacks; /* done callbacks running */
@@ -344,6 +348,31 @@ static void finish_launch(struct simt *s)
     pthread_cond_broadcast(&s->idle);
 }
 
+/* Look for work for a while, as waking a thread takes longer than a small launch. One worker is enough. */
+static void spin(struct simt *s)
+{
+    if (!s->may_spin || s->spinning) {
+        return;
+    }
+    s->spinning = true;
+    pthread_mutex_unlock(&s->lock);
+    uint64_t end = now_ns() + SPIN_NS;
+    while (!atomic_load_explicit(&s->busy, memory_order_relaxed) && now_ns() < end) {
+    }
+    pthread_mutex_lock(&s->lock);
+    s->spinning = false;
+}
+
+static void await_work(struct simt *s)
+{
+    if (s->slots == 0) {
+        spin(s);
+    }
+    while (!s->quit && s->slots == 0) {
+        pthread_cond_wait(&s->work, &s->lock);
+    }
+}
+
 static void *worker_main(void *arg)
 {
     struct simt_cu *cu = arg;
@@ -352,9 +381,7 @@ static void *worker_main(void *arg)
     fesetenv(FE_DFL_ENV); /* round to nearest, keep subnormals, whatever the creating thread had */
     pthread_mutex_lock(&s->lock);
     for (;;) {
-        while (!s->quit && s->slots == 0) {
-            pthread_cond_wait(&s->work, &s->lock);
-        }
+        await_work(s);
         if (s->quit) {
             break;
         }
@@ -467,6 +494,7 @@ int simt_create(struct simt **out, const struct simt_config *config, void *vram,
     pthread_mutex_init(&s->program_lock, NULL);
     pthread_cond_init(&s->work, NULL);
     pthread_cond_init(&s->idle, NULL);
+    s->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
     r = open_trace(s);
     if (r == 0 && c.engine != SIMT_ENGINE_INTERP) {
         s->jit = jit_create(s);
@@ -568,9 +596,9 @@ static void begin(struct simt *s, const struct simt_launch *launch, simt_done_fn
     atomic_store(&s->stop, false);
     atomic_store(&s->busy, true);
     s->slots = s->blocks < wanted ? (uint32_t)s->blocks : wanted;
-    if (s->slots == 1) {
+    if (s->slots == 1 && !s->spinning) {
         pthread_cond_signal(&s->work);
-    } else {
+    } else if (s->slots > 1) {
         pthread_cond_broadcast(&s->work);
     }
 }
