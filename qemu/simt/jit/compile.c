@@ -312,8 +312,8 @@ int jit_compile(struct jit_compiler *c, const struct simt_program *prog, const s
     if (out->graph && find_entries(out) && (masked = jit_analyse_masked(out->graph, v, full))) {
         *why = generate(c, v, full, masked, out);
     }
-    free(full);
     free(masked);
+    out->full = full;
     if (!out->fn) {
         jit_compiled_free(c, out);
         return -1;
@@ -330,5 +330,6 @@ void jit_compiled_free(struct jit_compiler *c, struct jit_compiled *code)
     }
     jit_graph_free((struct jit_graph *)code->graph);
     free(code->entries);
+    free((struct jit_state *)code->full);
     memset(code, 0, sizeof(*code));
 }

@@ -12,6 +12,7 @@ struct jit_compiler;
 struct jit_compiled {
     jit_code_fn fn;
     const struct jit_graph *graph; /* owned */
+    const struct jit_state *full;  /* at the entry of each node's full body; owned */
     uint32_t *entries;             /* node of each entry point, owned */
     uint32_t entry_count;
     uint32_t longest;  /* instructions that can be issued between two looks at the limit */

@@ -69,8 +69,10 @@ struct jit_emit {
     LLVMValueRef scalar_var[JIT_REGS], vector_var[JIT_REGS][JIT_CHUNKS], pend_var[JIT_MAX_NODES];
     LLVMValueRef limit_var, insns_var, masked_insns_var, masked_lanes_var, divergences_var, transactions_var,
         bytes_var;
-    LLVMBasicBlockRef full_bb[JIT_MAX_NODES], test_bb[JIT_MAX_NODES], masked_bb[JIT_MAX_NODES],
-        after_bb[JIT_MAX_NODES], fuel_bb[JIT_MAX_NODES];
+    LLVMBasicBlockRef full_bb[JIT_MAX_NODES]; /* how a full body is entered: by slices, or */
+    LLVMBasicBlockRef body_bb[JIT_MAX_NODES]; /* for all lanes at once */
+    LLVMBasicBlockRef test_bb[JIT_MAX_NODES], masked_bb[JIT_MAX_NODES], after_bb[JIT_MAX_NODES],
+        fuel_bb[JIT_MAX_NODES];
     LLVMBasicBlockRef return_bb, dump_bb; /* dump_bb: write pend masks out, then return */
     LLVMValueRef return_phi, dump_phi;
     unsigned guess; /* metadata: branch weights for a branch expected to be taken */
@@ -91,7 +93,12 @@ struct jit_emit {
 
     /* A loop compiled a slice of lanes at a time. */
     unsigned chunk0, chunk1;      /* chunks to compile code for: all, or the slice */
-    LLVMBasicBlockRef slice_exit; /* leave to before the loop */
+    LLVMBasicBlockRef slice_exit; /* a check failed: back to before the loop, all lanes at once */
+    LLVMBasicBlockRef slice_next; /* the next slice, NULL in the last */
+    LLVMBasicBlockRef *slice_bb;  /* nodes of the slice, by node */
+    uint32_t slice_loop;
+    uint8_t slice_chunks[JIT_MAX_NODES]; /* by loop: chunks of a slice, 0 for all lanes at once */
+    LLVMValueRef slice_insns_var;        /* issued by the slice */
 };
 
 /* ---- emit.c: values, registers, leaving ---- */

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Nodes, the transfers between them, entry and return of the compiled function. */
 #include "emit.h"
+#include "slice.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ALL_REGS (~1ull)
+
+/* A slice that has issued so many instructions gives way to code that looks at its fuel. */
+#define SLICE_INSNS      0x100000u
+#define VECTOR_REGISTERS 16u /* of AVX2 and, half of them left to LLVM, of AVX-512 and NEON */
+#define SLICE_SPARE      3u  /* for operands on their way */
 
 static const struct jit_node *node_of(const struct jit_emit *e)
 {
@@ -78,6 +84,12 @@ static void emit_body(struct jit_emit *e)
 
 static void count_node(struct jit_emit *e)
 {
+    if (e->slice_exit) {
+        jit_add_counter(e, e->slice_insns_var, jit_i64(e, node_of(e)->count));
+    }
+    if (e->slice_next) {
+        return; /* counted with the last slice */
+    }
     jit_count_insns(e, node_of(e)->count);
     if (e->bytes) {
         jit_add_counter(e, e->bytes_var, jit_i64(e, e->bytes));
@@ -129,24 +141,85 @@ static void leave_behind(struct jit_emit *e, uint32_t pc, int32_t depth, uint64_
 
 /* ---- full bodies ---- */
 
+static LLVMValueRef row_part(struct jit_emit *e, unsigned r, unsigned lane)
+{
+    LLVMValueRef at = jit_i64(e, (r & 31) * sizeof(simt_row) + lane * sizeof(uint32_t));
+    return LLVMBuildGEP2(e->b, e->i8, r < 32 ? e->x_rows : e->f_rows, &at, 1, "");
+}
+
+/* Variables as node t wants them go to the rows, lean; the warp is to go on there. */
+static void leave_lean(struct jit_emit *e, uint32_t t, enum jit_status status)
+{
+    const struct jit_node *node = &e->g->nodes[t];
+
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        unsigned kind = e->full[t].reg[r].kind;
+        if (!(node->live_in >> r & 1) || kind == JIT_CONST) {
+            continue;
+        }
+        if (kind != JIT_VARYING) {
+            LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->i32, e->scalar_var[r], ""), row_part(e, r, 0));
+        }
+        for (unsigned c = 0; kind == JIT_VARYING && c < JIT_CHUNKS; c++) {
+            LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->vec, e->vector_var[r][c], ""),
+                           row_part(e, r, c * JIT_CHUNK));
+        }
+    }
+    LLVMBuildStore(e->b, jit_i32(e, t + 1), jit_frame_field(e, offsetof(struct jit_frame, lean)));
+    LLVMBuildStore(e->b, jit_i32(e, node->pc), jit_frame_field(e, offsetof(struct jit_frame, pc)));
+    LLVMBuildStore(e->b, jit_i32(e, UINT32_MAX), jit_frame_field(e, offsetof(struct jit_frame, left)));
+    LLVMBuildStore(e->b, jit_i32(e, (uint32_t)node->depth),
+                   jit_frame_field(e, offsetof(struct jit_frame, depth)));
+    jit_return(e, status);
+}
+
+/* Lean rows back into the variables of node t. */
+static void enter_lean(struct jit_emit *e, uint32_t t)
+{
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        unsigned kind = e->full[t].reg[r].kind;
+        if (!(e->g->nodes[t].live_in >> r & 1) || kind == JIT_CONST) {
+            continue;
+        }
+        if (kind != JIT_VARYING) {
+            LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->i32, row_part(e, r, 0), ""), e->scalar_var[r]);
+        }
+        for (unsigned c = 0; kind == JIT_VARYING && c < JIT_CHUNKS; c++) {
+            LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->vec, row_part(e, r, c * JIT_CHUNK), ""),
+                           e->vector_var[r][c]);
+        }
+    }
+    LLVMBuildBr(e->b, e->full_bb[t]);
+}
+
 /* A warp whose fuel is used up stops at the header of a loop. */
 static LLVMBasicBlockRef fuel_exit(struct jit_emit *e, uint32_t header)
 {
     if (!e->fuel_bb[header]) {
         LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
-        const struct jit_state *state = e->state;
-        uint64_t have = e->regs.have;
         e->fuel_bb[header] = jit_bb(e, "fuel");
         position(e, e->fuel_bb[header]);
-        e->state = &e->full[header];
-        e->regs.have = 0;
-        leave_behind(e, e->g->nodes[header].pc, e->g->nodes[header].depth, e->g->nodes[header].live_in,
-                     JIT_FUEL);
-        e->regs.have = have;
-        e->state = state;
+        leave_lean(e, header, JIT_FUEL);
         position(e, here);
     }
     return e->fuel_bb[header];
+}
+
+/* An edge inside a slice, or out of it: then the next slice runs, or the loop is over. */
+static void slice_edge(struct jit_emit *e, uint32_t t)
+{
+    const struct jit_loop *loop = &e->g->loops[e->slice_loop];
+
+    if (t == loop->header) {
+        LLVMValueRef issued = LLVMBuildLoad2(e->b, e->i64, e->slice_insns_var, "");
+        LLVMValueRef few = LLVMBuildICmp(e->b, LLVMIntULT, issued, jit_i64(e, SLICE_INSNS), "");
+        jit_branch_likely(e, few, jit_bb(e, "again"), e->slice_exit);
+    }
+    if (t >= loop->header && t <= loop->last) {
+        LLVMBuildBr(e->b, e->slice_bb[t]);
+    } else {
+        LLVMBuildBr(e->b, e->slice_next ? e->slice_next : e->full_bb[t]);
+    }
 }
 
 /* Where a full body goes on at node t; pc is its address. */
@@ -167,11 +240,17 @@ static LLVMBasicBlockRef full_edge(struct jit_emit *e, uint32_t t, uint32_t pc, 
             position(e, edge);
             jit_branch_likely(e, ok, fit, out);
         }
-        if (jit_is_back_edge(e->node, t) && !e->slice_exit) {
+        if (e->slice_exit) {
+            slice_edge(e, t);
+            position(e, here);
+            return edge;
+        }
+        if (jit_is_back_edge(e->node, t)) {
             compiler_barrier(e);
             jit_branch_likely(e, fuel_left(e), jit_bb(e, "again"), fuel_exit(e, t));
         }
-        LLVMBuildBr(e->b, e->full_bb[t]);
+        bool again = jit_is_back_edge(e->node, t);
+        LLVMBuildBr(e->b, again ? e->body_bb[t] : e->full_bb[t]);
     }
     position(e, here);
     return edge;
@@ -278,6 +357,26 @@ static void require_return(struct jit_emit *e)
     jit_require(e, LLVMBuildICmp(e->b, LLVMIntEQ, jit_ballot(e, cond), jit_i32(e, UINT32_MAX), ""));
 }
 
+/* All lanes wait at the barrier; they go on at node t. */
+static void full_barrier(struct jit_emit *e, uint32_t t, uint32_t pc)
+{
+    LLVMValueRef ok = NULL;
+
+    if (t == JIT_NO_NODE) {
+        leave_behind(e, pc, node_of(e)->depth, ALL_REGS, JIT_BARRIER);
+        return;
+    }
+    convert_all(e, &e->full[t], e->g->nodes[t].live_in, &ok);
+    if (ok) {
+        LLVMBasicBlockRef unfit = jit_bb(e, "unfit"), fit = jit_bb(e, "fit");
+        jit_branch_likely(e, ok, fit, unfit);
+        position(e, unfit);
+        leave_behind(e, pc, node_of(e)->depth, e->g->nodes[t].live_in, JIT_BARRIER);
+        position(e, fit);
+    }
+    leave_lean(e, t, JIT_BARRIER);
+}
+
 static void full_end(struct jit_emit *e)
 {
     const struct jit_node *node = node_of(e);
@@ -311,9 +410,7 @@ static void full_end(struct jit_emit *e)
     case JIT_END_BARRIER:
         e->bytes += 4 * SIMT_LANES;
         count_node(e);
-        leave_behind(e, next, node->depth,
-                     node->succ[0] == JIT_NO_NODE ? ALL_REGS : e->g->nodes[node->succ[0]].live_in,
-                     JIT_BARRIER);
+        full_barrier(e, node->succ[0], next);
         break;
     case JIT_END_LEAVE:
         LLVMBuildBr(e->b, jit_leave(e));
@@ -324,9 +421,96 @@ static void full_end(struct jit_emit *e)
 static void emit_full(struct jit_emit *e, uint32_t i)
 {
     begin_node(e, i, false);
-    position(e, e->full_bb[i]);
+    position(e, e->body_bb[i]);
     emit_body(e);
     full_end(e);
+}
+
+/* ---- loops in slices ---- */
+
+/* The registers of a loop's header as they are when it is entered. */
+static void load_entry(struct jit_emit *e, uint32_t header, struct jit_value saved[JIT_REGS])
+{
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        if (e->g->nodes[header].live_in >> r & 1) {
+            saved[r] = jit_get_copy(e, r);
+            saved[r].stored = false;
+        }
+    }
+}
+
+/* Variables become the saved values: all of them, or only the scalars, which slices share. */
+static void restore_entry(struct jit_emit *e, uint32_t header, const struct jit_value saved[JIT_REGS],
+                          bool vectors)
+{
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        bool live = e->g->nodes[header].live_in >> r & 1;
+        if (live && (vectors || saved[r].a.kind != JIT_VARYING)) {
+            jit_convert(e, r, saved[r], saved[r].a, NULL);
+        }
+    }
+}
+
+static void emit_slice(struct jit_emit *e, const struct jit_loop *loop, LLVMBasicBlockRef bb[])
+{
+    e->slice_bb = bb;
+    for (uint32_t i = loop->header; i <= loop->last; i++) {
+        bb[i] = jit_bb(e, "slice");
+    }
+    LLVMBuildStore(e->b, jit_i64(e, 0), e->slice_insns_var);
+    LLVMBuildBr(e->b, bb[loop->header]);
+    for (uint32_t i = loop->header; i <= loop->last; i++) {
+        begin_node(e, i, false);
+        position(e, bb[i]);
+        emit_body(e);
+        full_end(e);
+    }
+}
+
+/* The loop for some lanes after the others; when that cannot be done to its end, all at once from its
+ * beginning. */
+static void emit_slices(struct jit_emit *e, uint32_t l, unsigned chunks)
+{
+    const struct jit_loop *loop = &e->g->loops[l];
+    struct jit_value saved[JIT_REGS];
+    LLVMBasicBlockRef bb[JIT_MAX_NODES], whole = jit_bb(e, "whole");
+
+    begin_node(e, loop->header, false);
+    position(e, e->full_bb[loop->header]);
+    load_entry(e, loop->header, saved);
+    e->slice_loop = l;
+    e->slice_exit = whole;
+    for (e->chunk0 = 0; e->chunk0 < JIT_CHUNKS; e->chunk0 += chunks) {
+        e->chunk1 = e->chunk0 + chunks;
+        e->slice_next = e->chunk1 < JIT_CHUNKS ? jit_bb(e, "next_slice") : NULL;
+        emit_slice(e, loop, bb);
+        if (e->slice_next) {
+            position(e, e->slice_next);
+            restore_entry(e, loop->header, saved, false);
+        }
+    }
+    e->chunk0 = 0;
+    e->chunk1 = JIT_CHUNKS;
+    e->slice_exit = e->slice_next = NULL;
+    position(e, whole);
+    restore_entry(e, loop->header, saved, true);
+    LLVMBuildBr(e->b, e->body_bb[loop->header]);
+}
+
+/* Headers of loops to be run in slices are entered there, others at their body. */
+static void plan_slices(struct jit_emit *e)
+{
+    for (uint32_t i = 0; i < e->g->n; i++) {
+        e->body_bb[i] = e->full_bb[i];
+    }
+    for (uint32_t l = 0; l < e->g->loop_count; l++) {
+        unsigned lanes =
+            jit_slice_lanes(e->g, e->variant, e->full, l, JIT_CHUNK, VECTOR_REGISTERS - SLICE_SPARE);
+        e->slice_chunks[l] = lanes / JIT_CHUNK;
+        if (lanes) {
+            e->body_bb[e->g->loops[l].header] = jit_bb(e, "full");
+        }
+    }
 }
 
 /* ---- masked bodies ---- */
@@ -593,6 +777,7 @@ static void emit_prologue(struct jit_emit *e)
     e->divergences_var = variable(e, e->i64, "divergences");
     e->transactions_var = variable(e, e->i64, "transactions");
     e->bytes_var = variable(e, e->i64, "bytes");
+    e->slice_insns_var = variable(e, e->i64, "slice_insns");
     for (unsigned r = 1; r < JIT_REGS; r++) {
         e->scalar_var[r] = variable(e, e->i32, "s");
         for (unsigned c = 0; c < JIT_CHUNKS; c++) {
@@ -781,16 +966,28 @@ bool jit_emit_function(struct jit_emit *e, const char *name, const uint32_t *ent
     e->frame = LLVMGetParam(e->fn, 0);
     LLVMBasicBlockRef prologue = jit_bb(e, "prologue");
     make_blocks(e);
+    plan_slices(e);
     position(e, prologue);
     emit_prologue(e);
     LLVMBasicBlockRef no = jit_bb(e, "no_entry");
     LLVMValueRef choice = load_field(e, e->i32, offsetof(struct jit_frame, entry));
-    LLVMValueRef sw = LLVMBuildSwitch(e->b, choice, no, entry_count);
+    LLVMValueRef sw = LLVMBuildSwitch(e->b, choice, no, 2 * entry_count);
     position(e, no);
     reject(e);
     for (uint32_t k = 0; k < entry_count; k++) {
         begin_node(e, entries[k], false);
         LLVMAddCase(sw, jit_i32(e, k), emit_entry(e, entries[k]));
+        if (full_exists(e, entries[k])) {
+            LLVMBasicBlockRef lean = jit_bb(e, "entry_lean");
+            LLVMAddCase(sw, jit_i32(e, k | JIT_LEAN), lean);
+            position(e, lean);
+            enter_lean(e, entries[k]);
+        }
+    }
+    for (uint32_t l = 0; l < e->g->loop_count; l++) {
+        if (e->slice_chunks[l]) {
+            emit_slices(e, l, e->slice_chunks[l]);
+        }
     }
     for (uint32_t i = 0; i < e->g->n; i++) {
         if (full_exists(e, i)) {

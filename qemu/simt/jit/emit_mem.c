@@ -282,7 +282,7 @@ static LLVMValueRef lane_past_last(struct jit_emit *e)
 static void count_stride(struct jit_emit *e, LLVMValueRef addr, unsigned size)
 {
     LLVMValueRef length = jit_i32(e, size * SIMT_LANES);
-    if (e->chunk1 - e->chunk0 < JIT_CHUNKS && e->chunk1 != JIT_CHUNKS) {
+    if (e->slice_next) {
         return; /* counted with the last slice */
     }
     if (e->is_masked) {
@@ -615,7 +615,7 @@ static void access_group(struct jit_emit *e, const struct access *a, struct jit_
     if (kind == JIT_VRAM) {
         if (row) {
             count_stride(e, addr, a->size);
-        } else {
+        } else if (!e->slice_next) {
             jit_add_counter(e, e->transactions_var, segments(e, addr, jit_i32(e, a->size)));
         }
     }

@@ -24,12 +24,13 @@ struct jit_frame {
     uint32_t ctrl[21];  /* words of the control window that are the same in all lanes, by offset / 4 */
     uint32_t hart_base; /* mhartid of lane 0 */
     uint32_t mask;      /* in: lanes to run */
-    uint32_t entry;     /* in: which of the code's entry points */
+    uint32_t entry;     /* in: which of the entry points; with JIT_LEAN, rows are as a lean exit left them */
     uint64_t limit;     /* in: come back soon after so many instructions */
 
     uint64_t insns;      /* out: issued */
     uint64_t lane_insns; /* out: the same times active lanes */
     uint64_t divergences, transactions, bytes;
+    uint32_t lean;     /* out: not 0: rows are lean, as node lean - 1 takes them; see emit.h */
     uint32_t pc, left; /* out: see enum jit_status */
     int32_t depth;     /* out: calls around pc */
     uint32_t pend[JIT_MAX_NODES];
@@ -44,6 +45,7 @@ struct jit_frame {
 };
 
 #define JIT_POLL_INSNS 8192u
+#define JIT_LEAN       0x80000000u
 
 typedef uint32_t (*jit_code_fn)(struct jit_frame *frame);
 

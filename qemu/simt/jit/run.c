@@ -5,6 +5,7 @@
 
 #include "cache.h"
 #include "../src/device.h"
+#include "../src/fp.h"
 #include "jit.h"
 #include "../src/memory.h"
 #include "../src/soft.h"
@@ -234,6 +235,25 @@ static enum simt_stop leave(const struct jit_compiled *code, struct jit_frame *f
     return simt_interpreter()->run(cu, w, p);
 }
 
+/* Rows that compiled code left lean become what the interpreter expects. */
+static void fill_rows(const struct jit_compiled *code, struct simt_warp *w)
+{
+    const struct jit_state *state = &code->full[w->lean - 1];
+    uint64_t live = code->graph->nodes[w->lean - 1].live_in;
+
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        struct jit_abs a = state->reg[r];
+        uint32_t *row = r < 32 ? w->x[r] : w->f[r - 32];
+        uint32_t first = a.kind == JIT_CONST ? (uint32_t)a.value : row[0];
+        uint32_t stride = a.kind == JIT_AFFINE ? (uint32_t)a.value : 0;
+        for (uint32_t l = 0; (live >> r & 1) && l < SIMT_LANES; l++) {
+            row[l] = a.kind == JIT_VARYING ? row[l] : first + stride * l;
+            row[l] = a.bits == JIT_BITS_RAW && simt_f32_is_nan(row[l]) ? SIMT_F32_NAN : row[l];
+        }
+    }
+    w->lean = 0;
+}
+
 static enum simt_stop run_compiled(struct jit_session *s, struct simt_cu *cu, struct simt_warp *w,
                                    struct simt_path *p, int entry, uint64_t limit)
 {
@@ -241,7 +261,8 @@ static enum simt_stop run_compiled(struct jit_session *s, struct simt_cu *cu, st
     struct jit_frame *f = &s->frame;
 
     set_warp(f, cu, w, p);
-    f->entry = (uint32_t)entry;
+    f->entry = (uint32_t)entry | (w->lean ? JIT_LEAN : 0);
+    f->lean = 0;
     f->limit = limit;
     memset(f->pend, 0, code->graph->n * sizeof(f->pend[0]));
     f->left = 0;
@@ -250,6 +271,7 @@ static enum simt_stop run_compiled(struct jit_session *s, struct simt_cu *cu, st
         return simt_interpreter()->run(cu, w, p);
     }
     take_counters(f, cu, p);
+    w->lean = f->lean;
     switch (status) {
     case JIT_DONE:
         return SIMT_STOP_EXIT;
@@ -296,6 +318,9 @@ static enum simt_stop run(struct simt_cu *cu, struct simt_warp *w, struct simt_p
         if (entry >= 0 && limit > 0 && simt_tree_live(&w->tree) == p->mask) {
             return run_compiled(s, cu, w, p, entry, limit);
         }
+    }
+    if (w->lean) {
+        fill_rows(&s->entry->code, w);
     }
     uint64_t before = p->retired;
     enum simt_stop stop = simt_interpreter()->run(cu, w, p);

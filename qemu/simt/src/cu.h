@@ -43,6 +43,7 @@ struct simt_warp {
     uint32_t reserved;                      /* lanes holding a reservation */
     uint8_t rm_mode[8];                     /* by rm field of an instruction: 0..3 or SIMT_RM_SOFT */
     uint32_t index;                         /* in the block */
+    uint32_t lean;                          /* rows are as compiled code left them for itself; the JIT's */
     uint32_t turns;                         /* since lanes were last let go from joins */
     struct simt_tree tree;
     uint32_t *priv;      /* private memory: word w of lane l at [w * SIMT_LANES + l] */

@@ -74,6 +74,7 @@ static void init_warp(struct simt_cu *cu, struct simt_warp *w, uint32_t index)
     memset(w->ballot, 0, sizeof(w->ballot));
     memset(w->exchange, 0, sizeof(w->exchange));
     w->reserved = 0;
+    w->lean = 0;
     w->index = index;
     w->turns = 0;
     set_thread_ids(cu, w);
@@ -448,19 +449,27 @@ static bool only_self_jumps(const struct simt_cu *cu, const struct simt_warp *w)
     return true;
 }
 
+static bool is_stuck(const struct simt_cu *cu)
+{
+    for (uint32_t i = 0; i < cu->warp_count; i++) {
+        if (!only_self_jumps(cu, cu->warps[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* After each warp had its turn: complete the barrier if all live threads wait there. 0, 1 when the block has
  * ended, or -EFAULT when they wait for threads that can never come. */
 static int settle_block(struct simt_cu *cu)
 {
     uint32_t live = 0, waiting = 0;
-    bool stuck = true;
 
     for (uint32_t i = 0; i < cu->warp_count; i++) {
         struct simt_warp *w = cu->warps[i];
         uint32_t warp_waiting = simt_tree_waiting(&w->tree), warp_live = simt_tree_live(&w->tree);
         live += (uint32_t)__builtin_popcount(warp_live);
         waiting += (uint32_t)__builtin_popcount(warp_waiting);
-        stuck = stuck && only_self_jumps(cu, w);
     }
     if (live == 0) {
         return 1;
@@ -472,7 +481,7 @@ static int settle_block(struct simt_cu *cu)
         }
         return 0;
     }
-    if (waiting > 0 && stuck) {
+    if (waiting > 0 && is_stuck(cu)) {
         const struct simt_warp *w = NULL;
         const struct simt_path *p = waiting_path(cu, &w);
         return raise_deadlock(cu, w, p);
