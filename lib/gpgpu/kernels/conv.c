@@ -94,13 +94,15 @@ KERNEL(conv2d, IN(x), IN(weight), IN(bias), OUT(y), U32(groups), U32(ic_group), 
                 }
             }
         }
+        float *out = y + (block_idx_z() * groups * oc_group + oc0) * pixels + i;
 #pragma clang loop unroll(full)
         for (uint32_t j = 0; j < CONV_CHANNELS; j++) {
             if (j < left) {
                 float v = bias ? sum[j] + bias[oc0 + j] : sum[j];
-                y[(block_idx_z() * groups * oc_group + oc0 + j) * pixels + i] = activate(activation, v);
+                out[j * pixels] = activate_cheap(activation, v);
             }
         }
+        activate_stored(activation, out, min_u32(left, CONV_CHANNELS), pixels, 1, 0);
     }
 }
 

@@ -35,7 +35,7 @@ static KERNEL_INLINE void stage(SHARED float *tile, uint32_t tile_rows, uint32_t
 static KERNEL_INLINE void multiply(float sum[SGEMM_ROWS][SGEMM_COLS], const SHARED float *a,
                                    uint32_t row_step, uint32_t k_step, const SHARED float *b)
 {
-#pragma clang loop unroll_count(4)
+#pragma clang loop unroll_count(2)
     for (uint32_t k = 0; k < SGEMM_DEPTH; k++) {
         float bv[SGEMM_COLS];
 #pragma clang loop unroll(full)
@@ -51,6 +51,23 @@ static KERNEL_INLINE void multiply(float sum[SGEMM_ROWS][SGEMM_COLS], const SHAR
         a += k_step;
         b += SGEMM_TILE_N;
     }
+}
+
+/* What is done to a sum before it is stored. */
+struct epilogue {
+    float alpha, beta;
+    const float *col_bias; /* of this thread's first column, 0: none */
+    uint32_t activation;
+};
+
+static KERNEL_INLINE void finish(const struct epilogue *e, float sum, float row_bias, uint32_t j, float *out)
+{
+    float v = fma_f32(e->alpha, sum, row_bias);
+    if (e->col_bias)
+        v += e->col_bias[j];
+    if (e->beta != 0.0f)
+        v = fma_f32(e->beta, out[j], v);
+    out[j] = activate_cheap(e->activation, v);
 }
 
 KERNEL(sgemm, IN(a), IN(b), OUT(c), IN(bias), U32(m), U32(n), U32(k), U32(lda), U32(ldb), U32(ldc),
@@ -85,24 +102,20 @@ KERNEL(sgemm, IN(a), IN(b), OUT(c), IN(bias), U32(m), U32(n), U32(k), U32(lda), 
         barrier();
     }
 
-    float *out = c + block_idx_z() * stride_c;
+    uint32_t row = row0 + thread_idx_y() * SGEMM_ROWS, col = col0 + thread_idx_x();
+    if (row >= m || col >= n)
+        return;
+    float *out = c + block_idx_z() * stride_c + row * ldc + col;
+    uint32_t rows = min_u32(m - row, SGEMM_ROWS);
+    uint32_t cols = min_u32((n - col + SGEMM_LANES - 1) / SGEMM_LANES, SGEMM_COLS);
+    struct epilogue e = {alpha, beta, flags & SGEMM_BIAS_COL ? bias + col : 0, activation};
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < SGEMM_ROWS; i++) {
-        uint32_t row = row0 + thread_idx_y() * SGEMM_ROWS + i;
-        if (row >= m)
-            break;
-        float row_bias = flags & SGEMM_BIAS_ROW ? bias[row] : 0.0f;
+        float row_bias = flags & SGEMM_BIAS_ROW && i < rows ? bias[row + i] : 0.0f;
 #pragma clang loop unroll(full)
-        for (uint32_t j = 0; j < SGEMM_COLS; j++) {
-            uint32_t col = col0 + j * SGEMM_LANES + thread_idx_x();
-            if (col >= n)
-                break;
-            float v = fma_f32(alpha, sum[i][j], row_bias);
-            if (flags & SGEMM_BIAS_COL)
-                v += bias[col];
-            if (beta != 0.0f)
-                v = fma_f32(beta, out[row * ldc + col], v);
-            out[row * ldc + col] = activate(activation, v);
-        }
+        for (uint32_t j = 0; j < SGEMM_COLS; j++)
+            if (i < rows && j < cols)
+                finish(&e, sum[i][j], row_bias, j * SGEMM_LANES, out + i * ldc);
     }
+    activate_stored(activation, out, rows, ldc, cols, SGEMM_LANES);
 }
