@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "jit_seam.h"
 #include "trace.h"
 
@@ -40,8 +41,9 @@ struct simt {
     struct simt_config config;
     struct simt_code code;
     struct simt_trace trace;
-    struct jit *jit; /* NULL: interpret only */
-    bool may_spin;   /* there is more than one processor */
+    struct jit *jit;          /* NULL: interpret only */
+    struct simt_check *check; /* engine=check */
+    bool may_spin;            /* there is more than one processor */
     struct worker *workers[MAX_CUS];
     uint32_t worker_count;
 
@@ -319,9 +321,36 @@ static void retire_program(struct simt *s)
     pthread_mutex_unlock(&s->program_lock);
 }
 
+/* engine=check: the interpreter runs the launch too; ending otherwise than it is a fault. Called and returns
+ * with the lock held; as the launch is still in flight, nothing but cancelling it can happen meanwhile. */
+static void compare_with_interpreter(struct simt *s)
+{
+    struct simt_fault fault = s->fault;
+    bool same;
+    uint32_t addr;
+    char why[160];
+
+    if (!s->check || s->aborted) {
+        return;
+    }
+    pthread_mutex_unlock(&s->lock);
+    same = simt_check_end(s->check, &s->launch, s->code.vram, s->faulted ? &fault : NULL, &addr, why,
+                          sizeof(why));
+    if (!same) {
+        simt_log(s, "simt: kernel at 0x%llx: compiled code and interpreter disagree: %s",
+                 (unsigned long long)s->launch.kernel, why);
+    }
+    pthread_mutex_lock(&s->lock);
+    if (!same) {
+        s->faulted = true;
+        s->fault = (struct simt_fault){.cause = SIMT_ENGINE_MISMATCH, .addr = addr, .count = 1};
+    }
+}
+
 /* The last worker is out: make the device idle and tell. Called and returns with the lock held. */
 static void finish_launch(struct simt *s)
 {
+    compare_with_interpreter(s);
     struct simt_fault fault = s->fault;
     simt_done_fn done = s->done;
     void *opaque = s->opaque;
@@ -499,6 +528,9 @@ int simt_create(struct simt **out, const struct simt_config *config, void *vram,
     if (r == 0 && c.engine != SIMT_ENGINE_INTERP) {
         s->jit = jit_create(s);
     }
+    if (r == 0 && c.engine == SIMT_ENGINE_CHECK) {
+        r = simt_check_create(&s->check, &c, vram_size);
+    }
     for (uint32_t i = 0; r == 0 && i < c.num_cus; i++) {
         r = add_worker(s);
     }
@@ -526,6 +558,7 @@ void simt_destroy(struct simt *s)
         free_worker(s->workers[i]);
     }
     jit_destroy(s->jit);
+    simt_check_destroy(s->check);
     for (unsigned i = 0; i < CACHED_PROGRAMS; i++) {
         simt_program_unref(s->cache[i].prog);
     }
@@ -580,8 +613,11 @@ int simt_check_launch(const struct simt *s, const struct simt_launch *l, char *w
 
 static void begin(struct simt *s, const struct simt_launch *launch, simt_done_fn done, void *opaque)
 {
-    uint32_t wanted = s->config.deterministic || s->trace.file ? 1 : s->worker_count;
+    uint32_t wanted = s->config.deterministic || s->trace.file || s->check ? 1 : s->worker_count;
 
+    if (s->check) {
+        simt_check_begin(s->check, s->code.vram);
+    }
     s->launch = *launch;
     product(launch->grid, &s->blocks);
     s->done = done;

@@ -35,6 +35,7 @@ const char *simt_cause_name(enum simt_cause cause)
         [SIMT_BARRIER_DEADLOCK] = "barrier deadlock",
         [SIMT_BAD_LAUNCH] = "bad launch",
         [SIMT_CANCELLED] = "cancelled",
+        [SIMT_ENGINE_MISMATCH] = "compiled code and interpreter disagree",
     };
     return (unsigned)cause < sizeof(names) / sizeof(names[0]) ? names[cause] : "unknown";
 }
@@ -48,7 +49,8 @@ int simt_fault_describe(const struct simt_fault *f, char *buf, size_t len)
 {
     char text[64], address[32] = "";
 
-    if (f->cause == SIMT_OK || f->cause == SIMT_BAD_LAUNCH || f->cause == SIMT_CANCELLED) {
+    if (f->cause == SIMT_OK || f->cause == SIMT_BAD_LAUNCH || f->cause == SIMT_CANCELLED ||
+        f->cause == SIMT_ENGINE_MISMATCH) {
         return snprintf(buf, len, "%s", simt_cause_name(f->cause));
     }
     simt_disasm(f->pc, f->insn, text, sizeof(text));

@@ -39,7 +39,8 @@ enum simt_cause {
     SIMT_LIMIT = 5, /* instruction budget or time limit */
     SIMT_BARRIER_DEADLOCK = 6,
     SIMT_BAD_LAUNCH = 7,
-    SIMT_CANCELLED = 8, /* not a fault: simt_cancel() ended the launch */
+    SIMT_CANCELLED = 8,       /* not a fault: simt_cancel() ended the launch */
+    SIMT_ENGINE_MISMATCH = 9, /* SIMT_ENGINE_CHECK: compiled code and the interpreter disagree */
 };
 
 /* The first fault of a launch. */
@@ -67,6 +68,9 @@ struct simt_counters {
     uint64_t busy_ns;      /* wall-clock nanoseconds with a launch in flight */
 };
 
+/* AUTO interprets, and compiles in the background what runs for long; JIT compiles before it runs; CHECK is
+ * JIT in the deterministic schedule, every launch repeated by the interpreter on a copy of VRAM and compared.
+ * Kernels that compiled code cannot do are interpreted, said once in the log. */
 enum simt_engine { SIMT_ENGINE_AUTO, SIMT_ENGINE_INTERP, SIMT_ENGINE_JIT, SIMT_ENGINE_CHECK };
 
 /* Zero-initialise, then set what differs; simt_create() replaces 0 by the default in brackets. */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* engine=check: every launch also runs in the interpreter, from a copy of VRAM, and must end the same way. */
+#ifndef SIMT_CHECK_H
+#define SIMT_CHECK_H
+
+#include "simt/simt.h"
+
+struct simt_check;
+
+/* A reference device for one with this configuration. 0, or a negative errno of simt_create(). */
+int simt_check_create(struct simt_check **out, const struct simt_config *config, uint64_t vram_size);
+void simt_check_destroy(struct simt_check *c); /* NULL is allowed */
+
+/* A launch is about to start: keep what VRAM holds. */
+void simt_check_begin(struct simt_check *c, const uint8_t *vram);
+
+/* The launch ended; fault is NULL when every thread ended normally. Run the reference and compare: how the
+ * launch ended and, if it did not fault, all of VRAM. True when they agree; else a line is in why, and *addr
+ * is the first address that differs (0 when the ends differ). Launches that ran into a time limit are not
+ * compared. */
+bool simt_check_end(struct simt_check *c, const struct simt_launch *launch, const uint8_t *vram,
+                    const struct simt_fault *fault, uint32_t *addr, char *why, size_t len);
+
+#endif
