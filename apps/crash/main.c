@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <assert.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "core/util.h"
 #include "hal/irq.h"
 #include "hal/machine.h"
+#include "hal/mem.h"
 #include "hal/mmio.h"
 #include "hal/panic.h"
 #include "hal/time.h"
@@ -95,6 +97,47 @@ CASE crash_overrun(void)
     free(next);
 }
 
+CASE crash_off_by_one(void)
+{
+    char *volatile block = malloc(100);
+    block[100 + zero] = 'x';
+    free(block);
+}
+
+CASE crash_underrun(void)
+{
+    char *block = malloc(100);
+    block[-1 - (int)zero] = 'x';
+    mem_check();
+}
+
+CASE crash_use_after_free(void)
+{
+    char *volatile block = malloc(100);
+    free(block);
+    block[7 + zero] = 'x'; // NOLINT: on purpose
+    mem_check();
+}
+
+CASE crash_overflow(void)
+{
+    volatile int most = INT_MAX;
+    most = most + 1;
+}
+
+CASE crash_shift(void)
+{
+    volatile unsigned count = 32;
+    zero = 1u << count;
+}
+
+CASE crash_index(void)
+{
+    volatile int array[4] = {0}, index = 4;
+    array[index] = 1;
+    zero = (uintptr_t)array[0];
+}
+
 CASE crash_mmio(void)
 {
     struct mmio uart;
@@ -155,6 +198,12 @@ static const struct {
     {"abort", crash_abort},
     {"double-free", crash_double_free},
     {"overrun", crash_overrun},
+    {"off-by-one", crash_off_by_one},
+    {"underrun", crash_underrun},
+    {"use-after-free", crash_use_after_free},
+    {"overflow", crash_overflow},
+    {"shift", crash_shift},
+    {"index", crash_index},
     {"mmio", crash_mmio},
     {"unmapped", crash_unmapped},
     {"interrupt", crash_interrupt},

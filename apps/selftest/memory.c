@@ -31,6 +31,7 @@ static void test_heap(void)
 {
     struct mem_stats before, after;
     bool all = true, intact = true;
+    mem_check();
     mem_get_stats(&before);
     for (unsigned i = 0; i < NBLOCKS; i++) {
         blocks[i] = malloc(size_of(i));
@@ -45,6 +46,7 @@ static void test_heap(void)
     check(all && intact, "%d blocks keep their bytes while neighbours are freed", NBLOCKS);
     for (unsigned i = 1; all && i < NBLOCKS; i += 2)
         free(blocks[i]);
+    mem_check();
     mem_get_stats(&after);
     check(before.heap_bytes == after.heap_bytes && before.pages_free == after.pages_free,
           "all of it came back");

@@ -11,6 +11,7 @@
 #include "core/init.h"
 #include "core/log.h"
 #include "hal/console.h"
+#include "hal/mem.h"
 #include "hal/panic.h"
 #include "hal/paging.h"
 #include "hal/shutdown.h"
@@ -68,6 +69,7 @@ void hal_main(unsigned long hart, const void *fdt)
     init_run_below(INIT_BUS); // what fails is logged there
     log_info("main() after %lu us", time_now_ns() / 1000);
     int code = call_main();
+    mem_check();
     init_exit_all();
     fflush(stdout);
     shutdown(code);

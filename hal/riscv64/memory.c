@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernel's one page pool and one heap, and the C library's allocation functions on top.
 #include "boot.h"
-#include "heap.h"
+#include "heap_guard.h"
 #include "page_alloc.h"
 
 #include <errno.h>
@@ -65,10 +65,10 @@ static void heap_broken(const char *what, const void *pointer)
 static struct heap heap = {.page_alloc = page_alloc, .page_free = page_free, .broken = heap_broken};
 static struct spinlock heap_lock; // taken before pool_lock
 
-static void *alloc(size_t size, size_t align)
+static void *alloc(size_t size, size_t align, const void *caller)
 {
     spin_lock(&heap_lock);
-    void *block = heap_alloc(&heap, size, align);
+    void *block = guard_alloc(&heap, size, align, caller);
     spin_unlock(&heap_lock);
     if (!block)
         errno = ENOMEM;
@@ -86,20 +86,20 @@ void mem_get_stats(struct mem_stats *out)
 
 void *malloc(size_t size)
 {
-    return alloc(size, 0);
+    return alloc(size, 0, __builtin_return_address(0));
 }
 
 void free(void *pointer)
 {
     spin_lock(&heap_lock);
-    heap_free(&heap, pointer);
+    guard_free(&heap, pointer);
     spin_unlock(&heap_lock);
 }
 
 void *realloc(void *pointer, size_t size)
 {
     spin_lock(&heap_lock);
-    void *block = heap_resize(&heap, pointer, size);
+    void *block = guard_resize(&heap, pointer, size, __builtin_return_address(0));
     spin_unlock(&heap_lock);
     if (!block)
         errno = ENOMEM;
@@ -113,7 +113,7 @@ void *calloc(size_t count, size_t size)
         errno = ENOMEM;
         return NULL;
     }
-    void *block = alloc(bytes, 0);
+    void *block = alloc(bytes, 0, __builtin_return_address(0));
     return block ? memset(block, 0, bytes) : NULL;
 }
 
@@ -123,7 +123,7 @@ void *memalign(size_t align, size_t size)
         errno = EINVAL;
         return NULL;
     }
-    return alloc(size, align);
+    return alloc(size, align, __builtin_return_address(0));
 }
 
 void *aligned_alloc(size_t align, size_t size)
@@ -135,7 +135,7 @@ int posix_memalign(void **out, size_t align, size_t size)
 {
     if (!is_power_of_two(align) || align % sizeof(void *) != 0)
         return EINVAL;
-    void *block = alloc(size, align);
+    void *block = alloc(size, align, __builtin_return_address(0));
     if (!block)
         return ENOMEM;
     *out = block;
@@ -144,5 +144,13 @@ int posix_memalign(void **out, size_t align, size_t size)
 
 size_t malloc_usable_size(void *pointer)
 {
-    return heap_usable(&heap, pointer);
+    return guard_usable(&heap, pointer);
+}
+
+size_t mem_check(void)
+{
+    spin_lock(&heap_lock);
+    size_t count = guard_check(&heap);
+    spin_unlock(&heap_lock);
+    return count;
 }

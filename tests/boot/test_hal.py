@@ -25,6 +25,17 @@ CRASHES = {
     "interrupt": ("store page fault at 0x8 (null pointer)", "bad_handler+"),
 }
 
+# The same, of what only CONFIG=debug notices.
+DEBUG_CRASHES = {
+    "off-by-one": ("100 bytes, allocated in crash_off_by_one: overrun: byte 100 is 0x78", "crash_off_by_one+"),
+    "underrun": ("100 bytes, allocated in crash_underrun: underrun: byte -1 is 0x78", "crash_underrun+"),
+    "use-after-free": ("used after it was freed: byte 7 is 0x78", "crash_use_after_free+"),
+    "double-free": ("allocated in crash_double_free: freed twice", "crash_double_free+"),
+    "overflow": ("signed addition overflows at apps/crash/main.c:", "crash_overflow+"),
+    "shift": ("shift by a count that is out of range", "crash_shift+"),
+    "index": ("array index out of bounds at apps/crash/main.c:", "crash_index+"),
+}
+
 
 @machine
 def test_selftest(machine):
@@ -56,6 +67,15 @@ def test_crash(case):
     assert " sp 0000000080" in registers and place in trace
     if case not in ("stack", "smash"):  # too deep, and the chain is what was smashed
         assert "main+" in trace and "hal_main+" in trace
+
+
+@pytest.mark.parametrize("case", DEBUG_CRASHES)
+def test_crash_that_the_debug_configuration_notices(case):
+    reason, place = DEBUG_CRASHES[case]
+    result = boot("crash", CONFIG="debug", APPEND=f"case={case}")
+    assert result.code == 1, result.output
+    assert result.failure.startswith("panic: ") and reason in result.failure
+    assert place in result.output.partition("backtrace:\n")[2]
 
 
 def test_failed_check_is_a_failed_boot():

@@ -28,6 +28,11 @@ struct mem_stats {
     size_t heap_peak_bytes; // highest value of heap_bytes so far
 };
 
+// With CONFIG_DEBUG_HEAP: looks at every heap block and panics at the first whose surroundings were
+// overwritten, or which was written to after it was freed; freed blocks that were kept for this go back. Runs
+// by itself when main() returns. Returns the number of blocks in use. Without it: does nothing and returns 0.
+size_t mem_check(void);
+
 // Fills `*out` with the present state.
 void mem_get_stats(struct mem_stats *out);
 
