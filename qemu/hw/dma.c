@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The DMA engine. A transfer goes in slices: the first within the store that starts it, so that a small one
- * is done when the store is; the others from a timer, so that a large one keeps nobody from the big lock for
- * long.
+ * The DMA engine. The first slice of a transfer is copied within the store that starts it, so that a small
+ * one is done when the store is. The rest goes to a thread where the host side is RAM, straight between it
+ * and VRAM, in pieces as large as they are contiguous. Where it is not, a bounce buffer and a timer copy
+ * slice by slice. Either way a large transfer keeps nobody from the big lock for long.
  */
 #include "qemu/osdep.h"
 #include "gpgpu.h"
@@ -119,18 +120,102 @@ static bool busy(const GPGPUState *s)
     return s->reg[REG_DMA_STATUS] & GPGPU_DMA_BUSY;
 }
 
-static void schedule(GPGPUState *s)
+/* ---- pieces ---- */
+
+static bool to_host(const GPGPUState *s)
 {
-    timer_mod_ns(s->dma.timer, qemu_clock_get_ns(QEMU_CLOCK_REALTIME) + PAUSE_NS);
+    return !(s->dma.ctrl & GPGPU_DMA_IN_VRAM) && s->dma.ctrl & GPGPU_DMA_TO_HOST;
+}
+
+static void forget_memory(GPGPUState *s)
+{
+    address_space_cache_destroy(&s->dma.memory);
+    s->dma.memory = (MemoryRegionCache){0};
+}
+
+/* Resolve as much of the rest of the host side as is contiguous RAM. Returns its length, 0 if it is none. */
+static uint32_t resolve_host(GPGPUState *s)
+{
+    uint64_t at = (to_host(s) ? s->dma.dst : s->dma.src) + s->dma.done;
+    int64_t length =
+        address_space_cache_init(&s->dma.memory, pci_get_address_space(&s->pdev), at, left(s), to_host(s));
+
+    if (!s->dma.memory.ptr) {
+        forget_memory(s);
+        return 0;
+    }
+    return (uint32_t)length;
+}
+
+/* Give the copier the rest of a copy within VRAM, of which advance() may have done the end. */
+static void start_piece_in_vram(GPGPUState *s)
+{
+    uint8_t *vram = memory_region_get_ram_ptr(&s->vram);
+    uint32_t at = s->dma.dst > s->dma.src ? 0 : s->dma.done;
+
+    s->dma.piece = left(s);
+    gpgpu_copier_start(&s->dma.copier, vram + s->dma.dst + at, vram + s->dma.src + at, s->dma.piece);
+}
+
+/* Give the copier the next piece. False where the host side is no RAM. */
+static bool start_piece(GPGPUState *s)
+{
+    uint8_t *vram = (uint8_t *)memory_region_get_ram_ptr(&s->vram) + s->dma.done;
+
+    if (s->dma.ctrl & GPGPU_DMA_IN_VRAM) {
+        start_piece_in_vram(s);
+        return true;
+    }
+    s->dma.piece = resolve_host(s);
+    if (!s->dma.piece) {
+        return false;
+    }
+    if (to_host(s)) {
+        gpgpu_copier_start(&s->dma.copier, s->dma.memory.ptr, vram + s->dma.src, s->dma.piece);
+    } else {
+        gpgpu_copier_start(&s->dma.copier, vram + s->dma.dst, s->dma.memory.ptr, s->dma.piece);
+    }
+    return true;
+}
+
+/* The copier no longer works on the piece, which may be copied in part. */
+static void end_piece(GPGPUState *s)
+{
+    if (to_host(s)) {
+        address_space_cache_invalidate(&s->dma.memory, 0, s->dma.piece);
+    } else {
+        gpgpu_vram_dirty(s, s->dma.dst, s->dma.size);
+    }
+    forget_memory(s);
+    s->dma.done += s->dma.piece;
+    s->dma.piece = 0;
+}
+
+static void go_on(GPGPUState *s)
+{
+    if (start_piece(s)) {
+        return;
+    }
+    advance(s, SLICE);
+    if (busy(s)) {
+        timer_mod_ns(s->dma.timer, qemu_clock_get_ns(QEMU_CLOCK_REALTIME) + PAUSE_NS);
+    }
 }
 
 static void next_slice(void *opaque)
 {
+    go_on(opaque);
+}
+
+static void piece_done(void *opaque)
+{
     GPGPUState *s = opaque;
 
-    advance(s, SLICE);
-    if (busy(s)) {
-        schedule(s);
+    end_piece(s);
+    if (left(s)) {
+        go_on(s);
+    } else {
+        complete(s, true);
     }
 }
 
@@ -152,7 +237,7 @@ static void start(GPGPUState *s)
     }
     advance(s, s->launch_synchronous ? UINT32_MAX : FIRST_SLICE);
     if (busy(s)) {
-        schedule(s);
+        go_on(s);
     }
 }
 
@@ -171,24 +256,49 @@ void gpgpu_write_dma_ctrl(GPGPUState *s, uint32_t value)
 
 void gpgpu_dma_finish(GPGPUState *s)
 {
+    while (busy(s)) {
+        if (s->dma.piece) {
+            gpgpu_copier_wait(&s->dma.copier, false);
+            piece_done(s);
+        } else {
+            advance(s, UINT32_MAX);
+        }
+    }
     timer_del(s->dma.timer);
-    if (busy(s)) {
-        advance(s, UINT32_MAX);
+}
+
+static void stop(GPGPUState *s)
+{
+    timer_del(s->dma.timer);
+    if (s->dma.piece) {
+        gpgpu_copier_wait(&s->dma.copier, true);
+        end_piece(s);
     }
 }
 
 void gpgpu_dma_cancel(GPGPUState *s)
 {
-    timer_del(s->dma.timer);
+    stop(s);
     s->reg[REG_DMA_STATUS] &= ~GPGPU_DMA_BUSY;
+}
+
+void gpgpu_dma_abort(GPGPUState *s)
+{
+    stop(s);
+    if (busy(s)) {
+        complete(s, false);
+    }
 }
 
 void gpgpu_dma_init(GPGPUState *s)
 {
     s->dma.timer = timer_new_ns(QEMU_CLOCK_REALTIME, next_slice, s);
+    gpgpu_copier_init(&s->dma.copier, piece_done, s);
 }
 
 void gpgpu_dma_exit(GPGPUState *s)
 {
+    stop(s);
+    gpgpu_copier_exit(&s->dma.copier);
     timer_free(s->dma.timer);
 }

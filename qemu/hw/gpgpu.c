@@ -207,14 +207,15 @@ static void gpgpu_hold_reset(Object *obj, ResetType type)
     gpgpu_reset(GPGPU(obj));
 }
 
-/* Turning MSI-X off with something pending moves it to INTA#. A queue lives in memory that the device must be
- * allowed to master. */
+/* Turning MSI-X off with something pending moves it to INTA#. Without bus mastering there is neither queue
+ * nor transfer. */
 static void gpgpu_config_write(PCIDevice *pdev, uint32_t addr, uint32_t value, int size)
 {
     pci_default_write_config(pdev, addr, value, size);
     gpgpu_irq_update_intx(GPGPU(pdev));
-    if (GPGPU(pdev)->queue.enabled && !(pci_get_word(pdev->config + PCI_COMMAND) & PCI_COMMAND_MASTER)) {
+    if (!(pci_get_word(pdev->config + PCI_COMMAND) & PCI_COMMAND_MASTER)) {
         gpgpu_queue_disable(GPGPU(pdev));
+        gpgpu_dma_abort(GPGPU(pdev));
     }
 }
 

@@ -13,6 +13,7 @@
 #include "hw/pci/pci_device.h"
 #include "qemu/timer.h"
 #include "system/runstate.h"
+#include "copier.h"
 #include "simt/simt.h"
 
 #define TYPE_GPGPU "gpgpu"
@@ -127,6 +128,9 @@ struct GPGPUState {
         uint32_t done;
         uint32_t ctrl;
         QEMUTimer *timer;
+        uint32_t piece;           /* bytes that the copier has, 0: none */
+        MemoryRegionCache memory; /* the host side of the piece */
+        struct gpgpu_copier copier;
         uint8_t bounce[64 * KiB];
     } dma;
 
@@ -215,6 +219,8 @@ void gpgpu_counters_fold(GPGPUState *s);
 void gpgpu_dma_init(GPGPUState *s);
 void gpgpu_dma_exit(GPGPUState *s);
 void gpgpu_dma_cancel(GPGPUState *s);
+/* End a transfer in flight with an error. */
+void gpgpu_dma_abort(GPGPUState *s);
 /* Complete a transfer in flight before returning. */
 void gpgpu_dma_finish(GPGPUState *s);
 

@@ -174,6 +174,47 @@ def test_reset_stops_a_transfer(async_gpu):
     assert peek(gpu, 0x1000, 64) == noise(64)
 
 
+def test_losing_bus_mastering_ends_a_transfer(async_gpu):
+    gpu = async_gpu
+    gpu.start_dma(BUFFER, 0, 48 << 20)
+    gpu.enable(pci.MEMORY)
+    assert (gpu["DMA_STATUS"], gpu["ERROR_STATUS"], gpu["IRQ_STATUS"]) == (DMA_ERROR, DMA_FAULT, IRQ_ERROR)
+    gpu.enable()
+    gpu["ERROR_STATUS"] = DMA_FAULT
+    gpu.machine.write_bytes(BUFFER, noise(1 << 20))
+    assert gpu.dma(BUFFER, 0x1000, 1 << 20) == DMA_COMPLETE
+    assert peek(gpu, 0x1000, 1 << 20) == noise(1 << 20)
+
+
+@pytest.mark.parametrize("source, target", [(0x1000, 0x480001), (0x480001, 0x1000), (0, 20 << 20)])
+def test_large_copies_within_vram(async_gpu, source, target):
+    data = noise(10 << 20)
+    poke(async_gpu, source, data)
+    assert async_gpu.dma(source, target, len(data), DMA_IN_VRAM) == DMA_COMPLETE
+    assert peek(async_gpu, target, len(data)) == data
+
+
+def test_large_transfer_to_the_host(async_gpu):
+    gpu, data = async_gpu, noise(10 << 20)
+    poke(gpu, 0x1003, data)
+    gpu.machine.write_bytes(BUFFER - 16, b"\xee" * (len(data) + 32))
+    assert gpu.dma(0x1003, BUFFER, len(data), DMA_TO_HOST) == DMA_COMPLETE
+    assert gpu.machine.read_bytes(BUFFER - 16, len(data) + 32) == b"\xee" * 16 + data + b"\xee" * 16
+
+
+def test_large_transfer_to_what_is_no_memory():
+    """In the background, too, registers are written one by one: here those of another device, behind its VRAM."""
+    with qtest.Machine("gpgpu,addr=1,sync=off", "gpgpu,addr=2") as machine:
+        base = qtest.PCI_WINDOW + 0x20000000
+        first, second = Gpgpu(machine, 1), Gpgpu(machine, 2, base=base, vram=base - VRAM)
+        size = 1 << 20
+        poke(first, 0, noise(size))
+        first.write_words(size + REGISTERS["THREAD_ID_X"], [0x1234])
+        assert first.dma(0, base - size, size + REGISTERS["THREAD_ID_X"] + 4, DMA_TO_HOST) == DMA_COMPLETE
+        assert second["THREAD_ID_X"] == 0x1234
+        assert peek(second, VRAM - size, size) == noise(size)
+
+
 def test_a_fault_in_the_background_is_reported(async_gpu):
     """The last megabyte of the range lies behind the end of RAM."""
     assert async_gpu.dma(END_OF_RAM - (4 << 20), 0, 5 << 20) == DMA_ERROR

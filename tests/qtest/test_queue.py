@@ -170,6 +170,7 @@ def test_random_descriptors(async_gpu):
         queue.put(bytes(data))
     queue.ring()
     gpu["GLOBAL_CTRL"] = RESET | ENABLE
+    prepare(gpu)  # the launches may have written anywhere
     gpu.write_words(0x1FF0, [0])
     again = Queue(gpu)
     again.push(append(3))
