@@ -29,6 +29,9 @@ void command_many(struct device *dev, struct range range);
 void command_write(struct device *dev, struct range range);
 void command_discard(struct device *dev, struct range range);
 
+/* speed.c: */
+void command_speed(struct device *dev, struct range range);
+
 /* trouble.c: */
 void command_readonly(struct device *dev, struct range range);
 void command_limits(struct device *dev, struct range range);

@@ -16,7 +16,7 @@ static const struct {
     {"info", command_info},     {"read", command_read},         {"many", command_many},
     {"write", command_write},   {"discard", command_discard},   {"limits", command_limits},
     {"error", command_error},   {"readonly", command_readonly}, {"reset", command_reset},
-    {"unbind", command_unbind}, {"timeout", command_timeout},
+    {"unbind", command_unbind}, {"timeout", command_timeout},   {"speed", command_speed},
 };
 
 static void run(const char *name, struct range range)

@@ -39,13 +39,14 @@ static void check_copy(struct device *dev)
 {
     const struct edu_ops *edu = dev->ops;
     uint8_t *memory = calloc(2, EDU_BUFFER_SIZE);
-    uint8_t *copy = memory + EDU_BUFFER_SIZE;
+    uint8_t *copy;
     int error;
 
     if (!memory) {
         fail("no memory");
         return;
     }
+    copy = memory + EDU_BUFFER_SIZE;
     for (size_t i = 0; i < EDU_BUFFER_SIZE; i++)
         memory[i] = (uint8_t)(i * 7 + i / 256);
     error = edu->copy(dev, copy, memory, EDU_BUFFER_SIZE - 1);

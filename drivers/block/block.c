@@ -9,7 +9,7 @@
 /* Long transfers: so many requests in flight, of so many sectors. Small enough to overlap, large enough that
  * the cost of a request does not show. */
 #define DEPTH         4u
-#define CHUNK_SECTORS 512u
+#define CHUNK_SECTORS 2048u
 
 const char *block_operation_name(enum block_operation operation)
 {

@@ -161,6 +161,11 @@ def test_large_blocks(image):
     passed(run("read 8 8000", large))
 
 
+def test_speed_is_measured(image):
+    output = passed(run("speed 0 8192", drive(image)))
+    assert re.search(r"^BENCH virtio_blk.read_gbps [0-9.e+-]+ GB/s$", output, re.M)
+
+
 # --- trouble ---
 
 
