@@ -186,12 +186,6 @@ static void replace_program(struct simt *s, struct simt_program *prog)
     s->prog = prog;
 }
 
-/* Code found late may be the first that reads fflags: from now on they are kept. */
-static void update_flag_tracking(struct simt_cu *cu)
-{
-    cu->track_flags |= cu->prog->reads_flags;
-}
-
 int simt_learn_pc(struct simt_cu *cu, uint32_t pc)
 {
     struct simt *s = cu->dev;
@@ -208,7 +202,6 @@ int simt_learn_pc(struct simt_cu *cu, uint32_t pc)
     }
     use_program(cu, s->prog);
     pthread_mutex_unlock(&s->program_lock);
-    update_flag_tracking(cu);
     return r;
 }
 
@@ -241,7 +234,6 @@ void simt_learn_edges(struct simt_cu *cu, const struct simt_edge *edges, uint32_
         use_program(cu, s->prog);
     }
     pthread_mutex_unlock(&s->program_lock);
-    update_flag_tracking(cu);
 }
 
 /* ---- workers ---- */

@@ -7,8 +7,9 @@
 #include "device.h"
 #include "soft.h"
 
-/* Instructions between two looks at the clock and the cancel flag: well below a millisecond. */
-#define POLL_INSNS 8192
+/* Instructions between two looks at the clock and the cancel flag: well below a millisecond, or a few of them
+ * when every instruction is done lane by lane. */
+#define POLL_INSNS 2048
 /* What starting a path counts as, so that short ones cannot put the look off. */
 #define PATH_COST 16
 
@@ -174,6 +175,18 @@ static unsigned distinct_targets(const struct simt_warp *w, uint32_t mask, uint3
     return n;
 }
 
+/* Newly found code may be the first that reads fflags: arithmetic keeps them from now on. */
+static void update_flag_tracking(struct simt_cu *cu)
+{
+    if (cu->track_flags || !cu->prog->reads_flags) {
+        return;
+    }
+    cu->track_flags = true;
+    for (uint32_t i = 0; i < cu->warp_count; i++) {
+        simt_update_rm_mode(cu, cu->warps[i]);
+    }
+}
+
 static uint32_t meet_after_jump(struct simt_cu *cu, uint32_t pc, unsigned n, const uint32_t *pcs)
 {
     struct simt_edge edges[SIMT_LANES];
@@ -183,6 +196,7 @@ static uint32_t meet_after_jump(struct simt_cu *cu, uint32_t pc, unsigned n, con
         edges[i] = (struct simt_edge){.from = pc, .to = pcs[i]};
     }
     simt_learn_edges(cu, edges, n);
+    update_flag_tracking(cu);
     return simt_program_find(cu->prog, pc, &offset)->ipdom;
 }
 
@@ -236,7 +250,11 @@ static int resolve_pc(struct simt_cu *cu, struct simt_warp *w, int p)
         simt_raise(cu, w, path, SIMT_FETCH_FAULT, path->mask, pc, 0, pc);
         return -EFAULT;
     }
-    return simt_learn_pc(cu, pc) == 0 ? 0 : out_of_memory(cu);
+    if (simt_learn_pc(cu, pc) != 0) {
+        return out_of_memory(cu);
+    }
+    update_flag_tracking(cu);
+    return 0;
 }
 
 static int handle_stop(struct simt_cu *cu, struct simt_warp *w, int p, enum simt_stop stop)

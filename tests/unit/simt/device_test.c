@@ -2,6 +2,7 @@
 /* Configuration, launches and their life, counters, trace. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,7 +169,8 @@ static void budget_is_exact(void **state)
 struct chain {
     struct fixture *f;
     struct simt_launch launch;
-    int left, errors;
+    int left;
+    atomic_int errors; /* the next callback may overlap the end of this one */
 };
 
 static void start_next(void *opaque, const struct simt_fault *fault)

@@ -7,6 +7,7 @@
 #include "decode.h"
 #include "fixture.h"
 #include "fp.h"
+#include "kernels.h"
 #include "narrow.h"
 #include "suites.h"
 
@@ -314,11 +315,77 @@ static void float_instructions(void **state)
 #undef X
 }
 
+/* Code far away, reached only by pointer, that reads fflags: they are kept from where it is found. */
+static void flags_read_by_code_found_late(void **state)
+{
+    (void)state;
+    const uint32_t far = CODE + 0x200000;
+    uint32_t *code = fixture_words(&f, CODE), *there = fixture_words(&f, far);
+
+    code[0] = enc_i(0x2003, 5, 11, 0);        /* lw t0, 0(a1): address of the far code */
+    code[1] = enc_i(0x67, 0, 5, 0);           /* jr t0 */
+    there[0] = enc_i(0x13, RA, 0, 1);         /* li t1, 1 */
+    there[1] = enc_r(0xd0007053, RA, RA, 0);  /* fcvt.s.w ft6, t1 */
+    there[2] = enc_r(0x18007053, RD, RA, RB); /* fdiv.s ft9, ft6, ft7: by zero */
+    there[3] = enc_i(0x2073, 5, 0, SIMT_CSR_FFLAGS);
+    there[4] = enc_s(0x2023, 10, 5, 0);
+    there[5] = ENC_EBREAK;
+    struct simt_launch launch = fixture_launch(&f, CODE, 0, 1, 64);
+    *fixture_words(&f, IN) = far;
+    *fixture_words(&f, OUT) = 0;
+    fixture_run(&f, &launch);
+    assert_int_equal(*fixture_words(&f, OUT), SIMT_DZ);
+}
+
+/* The kernels of kernels.S that exercise fcsr. */
+static void flags_accumulate(void **state)
+{
+    (void)state;
+    struct simt_launch launch = fixture_launch(&f, K_FLAGS, 0, 1, 32);
+    fixture_run(&f, &launch);
+    const uint32_t *out = fixture_words(&f, OUT);
+    assert_int_equal(out[0], SIMT_NX);
+    assert_int_equal(out[1], SIMT_DZ);
+    assert_int_equal(out[2], SIMT_DZ | SIMT_NV);
+    assert_int_equal(out[3], 3 << 5 | SIMT_DZ | SIMT_NV);
+    assert_int_equal(out[4], SIMT_F32_NAN);
+}
+
+static void each_lane_has_its_rounding_mode(void **state)
+{
+    (void)state;
+    struct simt_launch launch = fixture_launch(&f, K_FRM, 0, 1, 32);
+    fixture_run(&f, &launch);
+    const uint32_t *out = fixture_words(&f, OUT);
+    for (uint32_t l = 0; l < 32; l++) {
+        uint32_t rm = l % 5;
+        assert_int_equal(out[4 * l],
+                         rm == SIMT_RNE || rm == SIMT_RUP || rm == SIMT_RMM ? 0x3eaaaaab : 0x3eaaaaaa);
+        assert_int_equal(out[4 * l + 1],
+                         rm == SIMT_RNE || rm == SIMT_RDN || rm == SIMT_RMM ? 0xbeaaaaab : 0xbeaaaaaa);
+        assert_int_equal(out[4 * l + 2], 0x3eaaaaaa);
+        assert_int_equal(out[4 * l + 3], 0x3eaaaaab);
+    }
+}
+
+static void jalr_reads_its_target_first(void **state)
+{
+    (void)state;
+    struct simt_launch launch = fixture_launch(&f, K_JALR_SAME, 0, 1, 32);
+    *fixture_words(&f, OUT) = 1;
+    fixture_run(&f, &launch);
+    assert_int_equal((int32_t)*fixture_words(&f, OUT), -4);
+}
+
 int insn_suite(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integer_instructions),
         cmocka_unit_test(float_instructions),
+        cmocka_unit_test(flags_read_by_code_found_late),
+        cmocka_unit_test(flags_accumulate),
+        cmocka_unit_test(each_lane_has_its_rounding_mode),
+        cmocka_unit_test(jalr_reads_its_target_first),
     };
     return cmocka_run_group_tests_name("instruction", tests, open_device, close_device);
 }

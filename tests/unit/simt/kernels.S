@@ -4,7 +4,7 @@
     .balign 4
     .globl k_endless, k_self_jump_at_barrier, k_limit_at_barrier, k_illegal, k_ecall, k_wild_load, k_wild_store
     .globl k_wild_jump, k_misaligned_jump, k_misaligned_amo, k_amo_private, k_store_ctrl, k_return, k_jalr_same
-    .globl k_flags, k_frm, k_reserved_frm, k_half_faults, k_one_insn, k_long_call, k_mhartid, k_barrier_load
+    .globl k_flags, k_frm, k_reserved_frm, k_half_faults, k_mhartid, k_barrier_load
 
 k_endless:
     addi t0, t0, 1
@@ -170,6 +170,3 @@ k_mhartid:
     add t2, t2, a0
     sw t0, 0(t2)
     ret
-
-k_one_insn:
-    ebreak

@@ -465,10 +465,10 @@ void k_mandelbrot(u32 *out)
     out[t] = i;
 }
 
-/* Fills and checks 2 KiB of stack, also with byte and misaligned accesses. */
+/* Fills and checks 512 bytes of stack, also with byte and misaligned accesses. */
 void k_private(u32 *out, const u32 *in)
 {
-    volatile unsigned char bytes[2048];
+    volatile unsigned char bytes[512];
     u32 t = thread(), sum = 0;
     for (u32 i = 0; i < sizeof(bytes); i += 4) {
         *(volatile u32 *)(bytes + i) = hash(in[t] + i);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/* WEFT_TEST=PATTERN runs only the tests of that name (* and ? match as in a shell). */
+#include <stdlib.h>
+
 #include "fixture.h"
 #include "suites.h"
 
@@ -16,6 +19,7 @@ static int engine_suites(enum simt_engine engine)
 
 int main(void)
 {
+    cmocka_set_test_filter(getenv("WEFT_TEST"));
     fixture_seed();
     return decode_suite() + cfg_suite() + path_suite() + fp_suite() + narrow_suite() + insn_suite() +
            engine_suites(SIMT_ENGINE_AUTO) + engine_suites(SIMT_ENGINE_JIT) +

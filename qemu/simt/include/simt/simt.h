@@ -102,7 +102,8 @@ struct simt_launch {
 struct simt;
 
 /* Called once per started launch, on a worker thread, after the device has become idle: a new launch may
- * be started from within. fault is NULL when every thread ended normally; it is valid during the call. */
+ * be started from within, and its callback may then begin before this one has returned. fault is NULL when
+ * every thread ended normally; it is valid during the call. */
 typedef void (*simt_done_fn)(void *opaque, const struct simt_fault *fault);
 
 /* Create a device over vram (vram_size bytes, a multiple of 4096, at most SIMT_MAX_VRAM_SIZE; owned by the
