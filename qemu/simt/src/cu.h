@@ -44,7 +44,7 @@ struct simt_warp {
     uint8_t rm_mode[8];                     /* by rm field of an instruction: 0..3 or SIMT_RM_SOFT */
     uint32_t index;                         /* in the block */
     uint32_t lean;                          /* rows are as compiled code left them for itself; the JIT's */
-    uint32_t turns;                         /* since lanes were last let go from joins */
+    uint32_t turns;                         /* it has had in this block */
     struct simt_tree tree;
     uint32_t *priv;      /* private memory: word w of lane l at [w * SIMT_LANES + l] */
     uint32_t priv_dirty; /* lowest private word that may be non-zero */
@@ -96,9 +96,10 @@ struct simt_cu {
 
 /* A warp's turn ends after so many instructions, so that a thread that spins on another one sees it move
  * soon. Lanes that wait in joins are let go, which costs convergence, only after so many turns or, as whoever
- * uses atomics may wait for one of them, after so many atomics. */
+ * uses atomics may wait for one of them, after a turn with so many atomics. */
 #define SIMT_TURN_INSNS       (1 << 15)
-#define SIMT_TURNS_TO_RELEASE 32u
+#define SIMT_FAIR_INSNS       (1 << 10)
+#define SIMT_TURNS_TO_RELEASE 64u
 #define SIMT_TURN_ATOMICS     1024u
 
 /* Why a path stopped. path->pc is where it goes on unless said otherwise. */

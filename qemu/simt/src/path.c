@@ -13,7 +13,7 @@ static int first_bit(uint64_t bits)
 static int add(struct simt_tree *t, struct simt_path path)
 {
     int i = first_bit(~t->used);
-    path.stamp = ++t->next_stamp;
+    path.queued = ++t->clock;
     t->path[i] = path;
     t->used |= 1ull << i;
     if (path.parent >= 0) {
@@ -89,16 +89,26 @@ static void leave_parent(struct simt_tree *t, int parent)
 void simt_tree_init(struct simt_tree *t, uint32_t pc, uint32_t mask)
 {
     t->used = 0;
-    t->next_stamp = t->low_stamp = t->turn_stamp = 0;
+    t->clock = 0;
     memset(t->instret, 0, sizeof(t->instret));
     add(t, (struct simt_path){.pc = pc, .mask = mask, .parent = -1, .state = SIMT_PATH_RUN});
+}
+
+uint64_t simt_tree_runnable(const struct simt_tree *t)
+{
+    uint64_t runnable = 0;
+    int i;
+    EACH_PATH (t, i) {
+        runnable |= (uint64_t)(t->path[i].state == SIMT_PATH_RUN) << i;
+    }
+    return runnable;
 }
 
 int simt_tree_pick(const struct simt_tree *t)
 {
     int best = -1, i;
     EACH_PATH (t, i) {
-        if (t->path[i].state == SIMT_PATH_RUN && (best < 0 || t->path[i].stamp > t->path[best].stamp)) {
+        if (t->path[i].state == SIMT_PATH_RUN && (best < 0 || t->path[i].queued < t->path[best].queued)) {
             best = i;
         }
     }
@@ -322,27 +332,8 @@ bool simt_tree_release(struct simt_tree *t)
     return any;
 }
 
-void simt_tree_begin_turn(struct simt_tree *t)
-{
-    t->turn_stamp = t->next_stamp;
-}
-
-/* Paths made in this turn queue up behind all others, p behind them: nothing waits for ever. */
-void simt_tree_rotate(struct simt_tree *t, int p)
-{
-    int i;
-
-    EACH_PATH (t, i) {
-        if (i != p && t->path[i].stamp > t->turn_stamp) {
-            t->path[i].stamp = --t->low_stamp;
-        }
-    }
-    t->path[p].stamp = --t->low_stamp;
-    merge_siblings(t);
-}
-
 void simt_tree_end_turn(struct simt_tree *t, int p)
 {
-    simt_tree_release(t);
-    simt_tree_rotate(t, p);
+    t->path[p].queued = ++t->clock;
+    merge_siblings(t);
 }

@@ -34,31 +34,25 @@ struct simt_path {
     int16_t children; /* of a join */
     uint8_t state;
     bool at_return;   /* join: meets where the function returns to */
-    int64_t stamp;    /* the runnable path with the highest one runs; below 0 once it has had a turn */
+    uint64_t queued;  /* when its last turn ended, or it was made */
     uint64_t retired; /* instructions since the mask last changed, not yet in instret */
 };
 
 struct simt_tree {
     struct simt_path path[SIMT_MAX_PATHS];
-    uint64_t used; /* bit per path */
-    int64_t next_stamp, low_stamp, turn_stamp;
+    uint64_t used;                /* bit per path */
+    uint64_t clock;               /* counts paths made and turns ended */
     uint64_t instret[SIMT_LANES]; /* instructions retired by a lane */
 };
 
 /* One running path at pc with the lanes of mask. */
 void simt_tree_init(struct simt_tree *t, uint32_t pc, uint32_t mask);
 
-/* The runnable path that is to go on, -1 when there is none. */
-int simt_tree_pick(const struct simt_tree *t);
+/* The runnable paths, a bit each. */
+uint64_t simt_tree_runnable(const struct simt_tree *t);
 
-/* Path other is next to p: runnable, with the same join and depth, and neither has used up a turn yet. Of
- * such paths the scheduler may choose freely. */
-static inline bool simt_tree_beside(const struct simt_tree *t, int p, int other)
-{
-    const struct simt_path *a = &t->path[p], *b = &t->path[other];
-    return p != other && b->state == SIMT_PATH_RUN && a->parent == b->parent && a->depth == b->depth &&
-           a->stamp > 0 && b->stamp > 0;
-}
+/* The runnable path that has waited longest for a turn, -1 when there is none. */
+int simt_tree_pick(const struct simt_tree *t);
 
 /* Indices of the paths in use; paths that the body adds are not seen. */
 #define EACH_PATH(t, i)                                                                                      \
@@ -101,13 +95,7 @@ void simt_tree_barrier_done(struct simt_tree *t);
 /* Let the lanes that wait in joins go on. True if there were any. */
 bool simt_tree_release(struct simt_tree *t);
 
-/* Path p has run for its turn: every other path that can run gets one before it goes on. */
-void simt_tree_rotate(struct simt_tree *t, int p);
-
-/* The same, and lanes that wait in joins may go on. */
+/* Path p has had a turn: it queues up behind all others. */
 void simt_tree_end_turn(struct simt_tree *t, int p);
-
-/* A new turn of the warp begins. */
-void simt_tree_begin_turn(struct simt_tree *t);
 
 #endif

@@ -356,39 +356,86 @@ static uint32_t order_at(const struct simt_cu *cu, uint32_t pc)
     return blk ? blk->order : 0;
 }
 
-/* The path to run, -1 when there is none. Among paths that stand beside each other the one that comes first
- * in the program goes on until it has passed the next one, so that lanes also meet where no post-dominator
- * says so (the body of "if (a || b)", a loop left by return). Diamos et al., "SIMD Re-Convergence At Thread
+/* Every other turn of a warp is a short one for the path that has waited longest, as the one that would
+ * otherwise go on may be spinning until that one moves. */
+static bool fair_turn(const struct simt_warp *w)
+{
+    return w->turns & 1;
+}
+
+/* The paths in runnable, and the joins that wait for them. */
+static uint64_t with_joins(const struct simt_tree *t, uint64_t runnable)
+{
+    uint64_t active = 0;
+
+    for (; runnable != 0; runnable &= runnable - 1) {
+        for (int i = __builtin_ctzll(runnable); i >= 0 && !(active >> i & 1); i = t->path[i].parent) {
+            active |= 1ull << i;
+        }
+    }
+    return active;
+}
+
+/* Of two children of a join (or roots), which goes on first: the one inside more calls, then the one that
+ * comes first in the program, then the one that others are still to arrive at. */
+static bool goes_first(const struct simt_path *a, uint32_t order_a, const struct simt_path *b,
+                       uint32_t order_b)
+{
+    if (a->depth != b->depth) {
+        return a->depth > b->depth;
+    }
+    return order_a != order_b ? order_a < order_b : a->state == SIMT_PATH_JOIN && b->state == SIMT_PATH_RUN;
+}
+
+/* The active child of parent that goes first; in cu->frontier the order of the one after it. */
+static int first_child(struct simt_cu *cu, const struct simt_tree *t, uint64_t active, int parent)
+{
+    uint32_t least = 0;
+    int first = -1;
+
+    cu->frontier = UINT32_MAX;
+    for (; active != 0; active &= active - 1) {
+        int i = __builtin_ctzll(active);
+        const struct simt_path *p = &t->path[i];
+        if (p->parent != parent) {
+            continue;
+        }
+        uint32_t order = order_at(cu, p->pc);
+        if (first < 0 || goes_first(p, order, &t->path[first], least)) {
+            cu->frontier = first >= 0 && t->path[first].depth == p->depth ? least : UINT32_MAX;
+            first = i;
+            least = order;
+        } else if (p->depth == t->path[first].depth && order < cu->frontier) {
+            cu->frontier = order;
+        }
+    }
+    return first;
+}
+
+/* The path to run, -1 when there is none. Among paths with the same join the one that comes first in the
+ * program goes on until it has passed the next one, so that lanes also meet where no post-dominator says so
+ * (the body of "if (a || b)", a loop left by return). Diamos et al., "SIMD Re-Convergence At Thread
  * Frontiers", MICRO 2011. */
 static int choose_path(struct simt_cu *cu, struct simt_warp *w)
 {
     struct simt_tree *t = &w->tree;
-    int picked = simt_tree_pick(t), first = picked, i;
-    bool same = false;
+    uint64_t runnable = simt_tree_runnable(t);
+    int p = -1;
 
     cu->frontier = UINT32_MAX;
-    if (picked < 0 || (t->used & (t->used - 1)) == 0) {
-        return picked;
+    if ((runnable & (runnable - 1)) == 0) {
+        return runnable ? __builtin_ctzll(runnable) : -1;
     }
-    uint32_t least = order_at(cu, t->path[picked].pc);
-    EACH_PATH (t, i) {
-        if (!simt_tree_beside(t, picked, i)) {
-            continue;
-        }
-        uint32_t order = order_at(cu, t->path[i].pc);
-        same |= order == least;
-        if (order < least) {
-            cu->frontier = least;
-            least = order;
-            first = i;
-        } else if (order > least && order < cu->frontier) {
-            cu->frontier = order;
-        }
+    if (fair_turn(w)) {
+        return simt_tree_pick(t);
     }
-    if (same) {
-        simt_tree_merge(t, first);
+    for (uint64_t active = with_joins(t, runnable); p < 0 || t->path[p].state == SIMT_PATH_JOIN;) {
+        p = first_child(cu, t, active, p);
     }
-    return first;
+    if (cu->frontier == order_at(cu, t->path[p].pc)) {
+        simt_tree_merge(t, p);
+    }
+    return p;
 }
 
 static int64_t min64(int64_t a, int64_t b)
@@ -396,13 +443,12 @@ static int64_t min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* The warp has had its turn, and path p with it. */
 static void end_turn(const struct simt_cu *cu, struct simt_warp *w, int p)
 {
-    if (cu->turn_atomics < SIMT_TURN_ATOMICS && ++w->turns < SIMT_TURNS_TO_RELEASE) {
-        simt_tree_rotate(&w->tree, p);
-        return;
+    if (++w->turns % SIMT_TURNS_TO_RELEASE == 0 || cu->turn_atomics >= SIMT_TURN_ATOMICS) {
+        simt_tree_release(&w->tree);
     }
-    w->turns = 0;
     simt_tree_end_turn(&w->tree, p);
 }
 
@@ -410,11 +456,10 @@ static void end_turn(const struct simt_cu *cu, struct simt_warp *w, int p)
  */
 static int run_turn(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp *w)
 {
-    int64_t turn = SIMT_TURN_INSNS, poll = 0;
+    int64_t turn = fair_turn(w) ? SIMT_FAIR_INSNS : SIMT_TURN_INSNS, poll = 0;
     int p;
 
     cu->turn_atomics = 0;
-    simt_tree_begin_turn(&w->tree);
     while ((p = choose_path(cu, w)) >= 0) {
         struct simt_path *path = &w->tree.path[p];
         if (simt_tree_arrive(&w->tree, p)) {

@@ -119,6 +119,23 @@ static void lanes_meet_again(void **state)
     }
 }
 
+/* Turns of other paths must not set lanes apart for good. */
+static void long_kernels_stay_converged(void **state)
+{
+    (void)state;
+    const struct shape shape = {{1, 1, 1}, {32, 1, 1}};
+    struct simt_counters c;
+    struct fixture f;
+
+    fixture_open(&f, (struct simt_config){.num_cus = 1, .engine = SIMT_ENGINE_INTERP});
+    memcpy(fixture_words(&f, IN), fixture_words(&corpus.oracle, IN), 4 * IN_WORDS);
+    run_shape(&f, K_LONG_LOOP, 0, &shape);
+    simt_counters_read(f.dev, &c);
+    assert_true(c.insns > 1000000);
+    assert_true(c.lane_insns >= 10 * c.insns);
+    fixture_close(&f);
+}
+
 /* Switch targets are learned, so lanes meet behind the switch; one that is known costs no more. */
 static void switches_meet_again(void **state)
 {
@@ -150,7 +167,7 @@ int divergence_suite(void)
         cmocka_unit_test(private_memory),      cmocka_unit_test(memory_is_zeroed),
         cmocka_unit_test(instret_per_lane),    cmocka_unit_test(reduce_with_barriers),
         cmocka_unit_test(barrier_in_each_arm), cmocka_unit_test(lanes_meet_again),
-        cmocka_unit_test(switches_meet_again),
+        cmocka_unit_test(switches_meet_again), cmocka_unit_test(long_kernels_stay_converged),
     };
     return cmocka_run_group_tests_name("divergence", tests, open_corpus, close_corpus);
 }

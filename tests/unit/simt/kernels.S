@@ -4,7 +4,7 @@
     .balign 4
     .globl k_endless, k_self_jump_at_barrier, k_limit_at_barrier, k_illegal, k_ecall, k_wild_load, k_wild_store
     .globl k_wild_jump, k_misaligned_jump, k_misaligned_amo, k_amo_private, k_store_ctrl, k_return, k_jalr_same
-    .globl k_flags, k_frm, k_reserved_frm, k_half_faults, k_mhartid, k_barrier_load
+    .globl k_flags, k_frm, k_reserved_frm, k_half_faults, k_mhartid, k_barrier_load, k_long_loop
 
 k_endless:
     addi t0, t0, 1
@@ -170,3 +170,52 @@ k_mhartid:
     add t2, t2, a0
     sw t0, 0(t2)
     ret
+
+/* One block of 32 threads, 20000 iterations of v = v * 1664525 + 1013904223: a condition that reaches its body in two
+ * ways, an inner loop of v >> 28 steps, and a second exit from the loop. */
+k_long_loop:
+    li t0, 0x80000000
+    lw t6, 0(t0)
+    slli t6, t6, 2
+    add a1, a1, t6
+    lw a3, 0(a1)
+    li a2, 20000
+    li a5, 0
+    li a7, 1664525
+    li a6, 1013904223
+    li t5, 77
+    li t4, 5
+    li t3, 1 << 21
+    li t1, 1 << 20
+    j 3f
+1:  and a1, a3, t1
+    bnez a1, 6f
+    andi a1, a4, 2
+    beqz a1, 2f
+9:  and a1, a3, t3
+    beqz a1, 6f
+2:  addi a2, a2, -1
+    beqz a2, 5f
+3:  mul a3, a3, a7
+    add a3, a3, a6
+    srli a4, a3, 24
+    andi a1, a4, 1
+    bnez a1, 1b
+    andi a1, a4, 2
+    bnez a1, 9b
+4:  srli a4, a3, 8
+    bne a4, t5, 2b
+    bne a5, t4, 2b
+5:  add a0, a0, t6
+    sw a5, 0(a0)
+    ret
+6:  slli a1, a5, 1
+    add a5, a1, a5
+    add a5, a5, a4
+    srli a1, a3, 28
+    beqz a1, 4b
+    li a4, 0
+7:  add a5, a5, a4
+    addi a4, a4, 1
+    bne a4, a1, 7b
+    j 2b

@@ -93,7 +93,7 @@ static void step(struct model *m, int p)
     for (unsigned l = 0; l < SIMT_LANES; l++) {
         m->retired[l] += (path->mask >> l & 1) ? 3 : 0;
     }
-    switch (random_u32() % 9) {
+    switch (random_u32() % 10) {
     case 0:
     case 1:
     case 2:
@@ -111,7 +111,9 @@ static void step(struct model *m, int p)
         break;
     case 5:
         simt_tree_end_turn(&m->tree, p);
-        simt_tree_begin_turn(&m->tree);
+        break;
+    case 9:
+        simt_tree_release(&m->tree);
         break;
     case 6:
         if (some && random_u32() % 4 == 0) {
@@ -188,7 +190,6 @@ static void turns_are_fair(void **state)
     simt_tree_init(&t, 0, UINT32_MAX);
     simt_tree_split(&t, 0, SIMT_MEET_NEVER, 2, pcs, masks);
     for (int turn = 0; turn < 20; turn++) {
-        simt_tree_begin_turn(&t);
         int p = simt_tree_pick(&t);
         if (t.path[p].pc == 0x20) {
             turns_at_20++;
