@@ -42,6 +42,6 @@ run-command: $(image) $(QEMU_BIN) | build/.setup/guest
 	@printf '%s\n' $(call quoted,$(qemu-command))
 
 debug: $(image) $(QEMU_BIN) | build/.setup/guest ## run the app halted, waiting for gdb on port 1234
-	@echo "gdb-multiarch $(image) -ex 'target remote :1234'"
+	@echo "gdb-multiarch $(image) -x tools/gdb/weft.py -ex 'target remote :1234'   (then: weft-devices, weft-pages, weft-heap)"
 	$(Q)$(qemu-command) -S -s
 endif

@@ -127,13 +127,13 @@ CASE crash_overflow(void)
 
 CASE crash_shift(void)
 {
-    volatile unsigned count = 32;
+    volatile unsigned count = 32 + (unsigned)zero;
     zero = 1u << count;
 }
 
 CASE crash_index(void)
 {
-    volatile int array[4] = {0}, index = 4;
+    volatile int array[4] = {0}, index = 4 + (int)zero;
     array[index] = 1;
     zero = (uintptr_t)array[0];
 }

@@ -18,6 +18,21 @@ extern uint64_t boot_time;
 // boot.S enters here with the hart and the device tree that OpenSBI gave in a0 and a1.
 __attribute__((noreturn)) void hal_main(unsigned long hart, const void *fdt);
 
+// With CONFIG_BOOT_TIMING: notes that a stage of the boot has ended; prints them all.
+#ifdef CONFIG_BOOT_TIMING
+void boot_stage(const char *name);
+void boot_timing_print(void);
+#else
+static inline void boot_stage(const char *name)
+{
+    (void)name;
+}
+
+static inline void boot_timing_print(void)
+{
+}
+#endif
+
 void machine_init(const void *fdt, unsigned long boot_hart);
 
 // Calls fn for each piece of RAM that is not reserved, in whole pages.

@@ -39,25 +39,31 @@ static int call_main(void)
 
 static void early_init(unsigned long hart, const void *fdt)
 {
+    boot_stage("entry: registers, .bss");
     log_set_output(&log_output);
     machine_init(fdt, hart);
+    boot_stage("device tree");
     console_early_init(&machine()->uart);
     shutdown_early_init(machine()->test_device);
     char level[8];
     if (machine_bootarg("loglevel", level, sizeof(level)))
         log_set_level(level);
+    boot_stage("console, power, log level");
 }
 
 static void memory_and_paging_init(void)
 {
     memory_init();
+    boot_stage("memory");
     paging_init();
     console_map();
     shutdown_map();
     paging_enable();
+    boot_stage("paging");
 #ifdef CONFIG_PAGING_CHECK
     if (paging_check() < 0)
         panic("the page table is not as it must be");
+    boot_stage("check of the page table");
 #endif
 }
 
@@ -67,6 +73,8 @@ void hal_main(unsigned long hart, const void *fdt)
     memory_and_paging_init();
     csr_set(CSR_SSTATUS, SSTATUS_SIE);
     init_run_below(INIT_BUS); // what fails is logged there
+    boot_stage("init levels below the bus");
+    boot_timing_print();
     log_info("main() after %lu us", time_now_ns() / 1000);
     int code = call_main();
     mem_check();

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The hal from inside (apps/selftest), and every way to die (apps/crash): told with its place, never code 0."""
+import re
+
 import pytest
 from boot import boot
 
@@ -100,3 +102,12 @@ def test_debug_checks_the_page_table_and_tells_everything():
     result = boot("selftest", CONFIG="debug")
     assert result.failure is None, result.output
     assert "] irq: PLIC, " in result.output
+
+
+def test_boot_timing_adds_up():
+    result = boot("lsdev", CONFIG="timing")
+    assert result.failure is None, result.output
+    rows = dict(re.findall(r"^  (\S.*?) +(\d+\.\d) us$", result.output, re.M))
+    total, devices = float(rows.pop("all up to main()")), float(rows.pop("buses and drivers, when asked for"))
+    assert {"device tree", "memory", "paging"} <= set(rows)
+    assert abs(sum(map(float, rows.values())) - total) < 0.1 * len(rows) and devices > 0
