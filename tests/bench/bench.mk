@@ -6,12 +6,24 @@ include qemu/simt/hosted.mk
 
 BENCH := build/bench
 bench-programs := $(patsubst tests/bench/%.c,$(BENCH)/%,$(wildcard tests/bench/*_bench.c))
-BENCH_CFLAGS := -std=gnu17 -O3 -g -Wall -Wextra -Werror -Iqemu/simt/include $(simt-cflags) -pthread
+BENCH_CFLAGS := -std=gnu17 -O3 -g -Wall -Wextra -Werror -Iqemu/simt/include -I$(BENCH) $(simt-cflags) -pthread
 
 $(BENCH)/obj/%.o: %.c
 	$(call say,CC,$< [bench])
 	$(Q)mkdir -p $(@D)
 	$(Q)gcc $(BENCH_CFLAGS) -MMD -MP -c $< -o $@
+
+# jit_bench's kernels: the image as bytes, and the address of each function as a macro.
+$(BENCH)/jit_kernels.h: tests/bench/jit_kernels.c | build/.setup/guest
+	$(call say,KERNEL,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)clang-19 --target=riscv32 -march=rv32imaf -mabi=ilp32f -O2 -std=gnu17 -ffreestanding -fno-builtin \
+		-ffp-contract=fast -Wall -Wextra -Werror -nostdlib -fuse-ld=lld -Wl,-Ttext=0,-e,0,--no-relax $< -o $(@:.h=.elf)
+	$(Q)llvm-objcopy-19 -O binary -j .text $(@:.h=.elf) $(@:.h=.bin)
+	$(Q){ llvm-nm-19 $(@:.h=.elf) | awk '$$2 == "T" { printf "#define %s 0x%su\n", toupper($$3), $$1 }'; \
+		echo 'static const unsigned char kernel_image[] = {'; \
+		od -An -v -tu1 $(@:.h=.bin) | sed 's/[0-9]\+/&,/g'; echo '};'; } > $@
+$(BENCH)/obj/tests/bench/jit_bench.o: $(BENCH)/jit_kernels.h
 
 $(BENCH)/%: $(BENCH)/obj/tests/bench/%.o $(simt-objs)
 	$(call say,LINK,$@)

@@ -126,7 +126,7 @@ static void set_args(struct bench *b, uint32_t a0, uint32_t a1, uint32_t a2, uin
     memcpy(b->vram + ARGS, args, sizeof(args));
 }
 
-static void bench_matmul(struct bench *b)
+static double bench_matmul(struct bench *b)
 {
     float *x = (float *)(void *)(b->vram + A), *y = (float *)(void *)(b->vram + B),
           *z = (float *)(void *)(b->vram + C);
@@ -146,10 +146,10 @@ static void bench_matmul(struct bench *b)
             fail("wrong matrix product");
         }
     }
-    printf("BENCH engine.interp.sgemm_naive %.4g lane-insn/s\n", speed);
+    return speed;
 }
 
-static void bench_collatz(struct bench *b)
+static double bench_collatz(struct bench *b)
 {
     const uint32_t blocks = 64, *out = (const uint32_t *)(const void *)(b->vram + C);
 
@@ -164,20 +164,34 @@ static void bench_collatz(struct bench *b)
             fail("wrong number of Collatz steps");
         }
     }
-    printf("BENCH engine.interp.collatz %.4g lane-insn/s\n", speed);
+    return speed;
+}
+
+static void open_device(struct bench *b, enum simt_engine engine)
+{
+    const struct simt_config config = {.num_cus = 1, .engine = engine};
+
+    if (simt_create(&b->dev, &config, b->vram, VRAM_SIZE) != 0) {
+        fail("no device");
+    }
 }
 
 int main(void)
 {
-    const struct simt_config config = {.num_cus = 1};
     struct bench b = {.vram = aligned_alloc(4096, VRAM_SIZE)};
 
-    if (!b.vram || simt_create(&b.dev, &config, b.vram, VRAM_SIZE) != 0) {
-        fail("no device");
+    if (!b.vram) {
+        fail("no memory");
     }
     memset(b.vram, 0, VRAM_SIZE);
-    bench_matmul(&b);
-    bench_collatz(&b);
+    open_device(&b, SIMT_ENGINE_INTERP);
+    double naive = bench_matmul(&b), collatz = bench_collatz(&b);
+    simt_destroy(b.dev);
+    printf("BENCH engine.interp.sgemm_naive %.4g lane-insn/s\n", naive);
+    printf("BENCH engine.interp.collatz %.4g lane-insn/s\n", collatz);
+    open_device(&b, SIMT_ENGINE_JIT);
+    printf("BENCH engine.jit.sgemm_naive %.4g lane-insn/s\n", bench_matmul(&b));
+    printf("BENCH engine.jit.collatz_vs_interp %.4g x\n", bench_collatz(&b) / collatz);
     simt_destroy(b.dev);
     free(b.vram);
     return 0;

@@ -495,17 +495,13 @@ static LLVMValueRef host_offset(struct jit_emit *e, LLVMValueRef offset, enum ji
     return offset;
 }
 
-static void access_lanes(struct jit_emit *e, const struct access *a, struct jit_value *base,
-                         enum jit_window kind)
+/* Each lane for itself: the check of all, the count, the accesses; loaded lanes go to v. */
+static void access_each(struct jit_emit *e, const struct access *a, enum jit_window kind,
+                        LLVMValueRef const addr[JIT_CHUNKS], LLVMValueRef const offset[JIT_CHUNKS],
+                        LLVMValueRef v[JIT_CHUNKS])
 {
     struct window w = window(e, kind);
-    struct jit_value v = {.a = loaded(a, JIT_VARYING)};
-    LLVMValueRef addr[JIT_CHUNKS] = {NULL}, offset[JIT_CHUNKS] = {NULL};
 
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
-        addr[c] = lane_address(e, base, a, c);
-        offset[c] = LLVMBuildSub(e->b, addr[c], jit_splat_const(e, w.base), "");
-    }
     check_lanes(e, a, w, kind, offset);
     if (kind == JIT_PRIVATE && a->store) {
         note_dirty(e, jit_i32(e, 0));
@@ -518,8 +514,108 @@ static void access_lanes(struct jit_emit *e, const struct access *a, struct jit_
         if (a->store) {
             store_lanes(e, a, w.host, at, c);
         } else {
-            v.v[c] = kind == JIT_PRIVATE ? load_lanes(e, a, w.host, at) : load_pattern(e, a, w.host, at);
+            v[c] = kind == JIT_PRIVATE ? load_lanes(e, a, w.host, at) : load_pattern(e, a, w.host, at);
         }
+    }
+}
+
+/* All lanes' offsets are the first one's plus stride times the lane index. */
+static LLVMValueRef has_stride(struct jit_emit *e, LLVMValueRef const offset[JIT_CHUNKS], LLVMValueRef first,
+                               uint32_t stride)
+{
+    struct jit_value want = jit_scalar(jit_abs_affine((int32_t)stride, 0), first);
+    LLVMValueRef all = NULL;
+
+    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        LLVMValueRef same = LLVMBuildICmp(e->b, LLVMIntEQ, offset[c], jit_value_chunk(e, 0, &want, c), "");
+        all = all ? LLVMBuildAnd(e->b, all, same, "") : same;
+    }
+    LLVMValueRef byte = LLVMBuildBitCast(e->b, all, e->i8, "");
+    return LLVMBuildICmp(e->b, LLVMIntEQ, byte, LLVMConstAllOnes(e->i8), "");
+}
+
+/* Host address of length bytes at offset in the window, checked and counted. */
+static LLVMValueRef span(struct jit_emit *e, enum jit_window kind, LLVMValueRef addr, LLVMValueRef offset,
+                         uint32_t length)
+{
+    struct window w = window(e, kind);
+    LLVMValueRef end = LLVMBuildAdd(e->b, LLVMBuildZExt(e->b, offset, e->i64, ""), jit_i64(e, length), "");
+
+    jit_require(e, LLVMBuildICmp(e->b, LLVMIntULE, end, w.size, ""));
+    if (kind == JIT_VRAM) {
+        jit_add_counter(e, e->transactions_var, segments(e, addr, jit_i32(e, length)));
+    }
+    return offset_pointer(e, w.host, offset);
+}
+
+/* The lanes of a full warp are often side by side, or all at one place, though nobody could know before:
+ * index arithmetic with divisions. Loaded lanes go to v. */
+static void access_tested(struct jit_emit *e, const struct access *a, enum jit_window kind,
+                          LLVMValueRef const addr[JIT_CHUNKS], LLVMValueRef const offset[JIT_CHUNKS],
+                          LLVMValueRef v[JIT_CHUNKS])
+{
+    LLVMBasicBlockRef bb[3] = {jit_bb(e, "row"), jit_bb(e, "one"), jit_bb(e, "each")};
+    LLVMBasicBlockRef other = jit_bb(e, "other"), done = jit_bb(e, "accessed");
+    LLVMValueRef first = LLVMBuildExtractElement(e->b, offset[0], jit_i32(e, 0), ""), part[3][JIT_CHUNKS];
+    LLVMValueRef first_addr = LLVMBuildExtractElement(e->b, addr[0], jit_i32(e, 0), "");
+
+    LLVMBuildCondBr(e->b, has_stride(e, offset, first, a->size), bb[0], other);
+    LLVMPositionBuilderAtEnd(e->b, bb[0]);
+    LLVMValueRef at = span(e, kind, first_addr, first, a->size * SIMT_LANES);
+    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        LLVMValueRef chunk = offset_pointer(e, at, jit_i64(e, (uint64_t)c * JIT_CHUNK * a->size));
+        if (a->store) {
+            store_chunk(e, a, stored_chunk(e, a, c), chunk, c);
+        } else {
+            part[0][c] = load_chunk(e, a, chunk);
+        }
+    }
+    bb[0] = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, done);
+
+    LLVMPositionBuilderAtEnd(e->b, other);
+    if (a->store) {
+        LLVMBuildBr(e->b, bb[2]);
+        LLVMPositionBuilderAtEnd(e->b, bb[1]);
+        LLVMBuildUnreachable(e->b);
+    } else {
+        jit_branch_likely(e, has_stride(e, offset, first, 0), bb[1], bb[2]);
+        part[1][0] = jit_splat(e, load_element(e, a, span(e, kind, first_addr, first, a->size)));
+        bb[1] = LLVMGetInsertBlock(e->b);
+        LLVMBuildBr(e->b, done);
+    }
+
+    LLVMPositionBuilderAtEnd(e->b, bb[2]);
+    access_each(e, a, kind, addr, offset, part[2]);
+    bb[2] = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, done);
+
+    LLVMPositionBuilderAtEnd(e->b, done);
+    for (unsigned c = 0; !a->store && c < JIT_CHUNKS; c++) {
+        LLVMValueRef from[] = {part[0][c], part[1][0], part[2][c]};
+        v[c] = LLVMBuildPhi(e->b, e->vec, "");
+        LLVMAddIncoming(v[c], from, bb, 3);
+    }
+}
+
+static void access_lanes(struct jit_emit *e, const struct access *a, struct jit_value *base,
+                         enum jit_window kind)
+{
+    struct jit_value v = {.a = loaded(a, JIT_VARYING)};
+    LLVMValueRef addr[JIT_CHUNKS] = {NULL}, offset[JIT_CHUNKS] = {NULL};
+
+    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        addr[c] = lane_address(e, base, a, c);
+        offset[c] = LLVMBuildSub(e->b, addr[c], jit_splat_const(e, window(e, kind).base), "");
+        if (a->store) {
+            stored_chunk(e, a, c); /* in hand before code branches */
+        }
+    }
+    jit_leave(e);
+    if (!e->is_masked && kind != JIT_PRIVATE && base->a.kind == JIT_VARYING) {
+        access_tested(e, a, kind, addr, offset, v.v);
+    } else {
+        access_each(e, a, kind, addr, offset, v.v);
     }
     if (!a->store) {
         put_result(e, a, &v);
