@@ -227,6 +227,22 @@ struct jit_abs jit_abs_alu(enum simt_op op, struct jit_abs a, struct jit_abs b)
     return r;
 }
 
+bool jit_expects_quotient(const struct jit_variant *v, enum simt_op op, struct jit_abs a, struct jit_abs b)
+{
+    return v->same_quotient && (op == SIMT_OP_DIVU || op == SIMT_OP_REMU) && a.kind == JIT_AFFINE &&
+           a.value > 0 && b.kind <= JIT_UNIFORM;
+}
+
+/* With one quotient q, lane l's remainder is base - q * b + stride * l. */
+struct jit_abs jit_abs_register_op(const struct jit_variant *v, enum simt_op op, struct jit_abs a,
+                                   struct jit_abs b)
+{
+    if (jit_expects_quotient(v, op, a, b)) {
+        return jit_abs_affine(op == SIMT_OP_DIVU ? 0 : a.value, 0);
+    }
+    return jit_abs_alu(op, a, b);
+}
+
 struct jit_abs jit_abs_ctrl(const struct jit_variant *v, uint32_t offset)
 {
     switch (offset) {
@@ -314,7 +330,7 @@ struct jit_abs jit_abs_insn(const struct jit_variant *v, const struct jit_state 
 
     switch (format) {
     case SIMT_FMT_R:
-        return jit_abs_alu(in->op, s->reg[in->rs1], s->reg[in->rs2]);
+        return jit_abs_register_op(v, in->op, s->reg[in->rs1], s->reg[in->rs2]);
     case SIMT_FMT_I:
     case SIMT_FMT_SHIFT:
         return jit_abs_alu(jit_base_op(in->op), s->reg[in->rs1], jit_abs_const((uint32_t)in->imm));

@@ -46,6 +46,7 @@ struct jit_variant {
     bool linear_x;   /* thread id x is affine in the lane index: block.x is a multiple of 32 or y = z = 1 */
     bool full_warps; /* the block is a multiple of 32 threads */
     bool exact;      /* each lane's instructions must be counted: compile no masked bodies */
+    bool same_quotient; /* expect an affine value divided to give one quotient for all lanes; code tests it */
     uint32_t private_top; /* initial sp */
 };
 
@@ -56,6 +57,11 @@ enum jit_window jit_window_of(struct jit_abs a);
 
 /* Result of an integer register or immediate operation. */
 struct jit_abs jit_abs_alu(enum simt_op op, struct jit_abs a, struct jit_abs b);
+/* An unsigned division or remainder that the variant expects to have one quotient for all lanes. */
+bool jit_expects_quotient(const struct jit_variant *v, enum simt_op op, struct jit_abs a, struct jit_abs b);
+/* jit_abs_alu(), or what the expectation says. */
+struct jit_abs jit_abs_register_op(const struct jit_variant *v, enum simt_op op, struct jit_abs a,
+                                   struct jit_abs b);
 /* The base operation that an immediate instruction stands for (ADDI: ADD), or op itself. */
 enum simt_op jit_base_op(enum simt_op op);
 

@@ -143,12 +143,26 @@ LLVMValueRef jit_emit_compare(struct jit_emit *e, enum simt_op op, LLVMValueRef 
     return icmp(e, predicate[op - SIMT_OP_BEQ], a, b);
 }
 
+/* First and last lane, whose dividends are the extremes, have the same quotient. */
+static void require_one_quotient(struct jit_emit *e, LLVMValueRef base, int32_t stride, LLVMValueRef divisor)
+{
+    LLVMValueRef last = LLVMBuildAdd(e->b, base, jit_i32(e, (uint32_t)stride * (SIMT_LANES - 1)), "");
+    LLVMValueRef ascending = icmp(e, LLVMIntUGE, last, base);
+    LLVMValueRef same =
+        icmp(e, LLVMIntEQ, alu(e, SIMT_OP_DIVU, base, divisor), alu(e, SIMT_OP_DIVU, last, divisor));
+    jit_require(e, LLVMBuildAnd(e->b, ascending, same, ""));
+}
+
 /* Integer operation on values: one scalar one for uniform and affine results, else one a chunk. */
 static void emit_int(struct jit_emit *e, enum simt_op op, unsigned rd, unsigned rs1, struct jit_value *b,
                      unsigned rs2)
 {
     struct jit_value *a = jit_get(e, rs1);
-    struct jit_value result = {.a = jit_abs_alu(op, a->a, b->a)};
+    struct jit_value result = {.a = jit_abs_register_op(e->variant, op, a->a, b->a)};
+
+    if (jit_expects_quotient(e->variant, op, a->a, b->a)) {
+        require_one_quotient(e, jit_value_scalar(e, rs1, a), a->a.value, jit_value_scalar(e, rs2, b));
+    }
 
     if (result.a.kind == JIT_CONST) {
         result.s = jit_i32(e, (uint32_t)result.a.value);

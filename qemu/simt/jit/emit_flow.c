@@ -74,6 +74,9 @@ static void emit_body(struct jit_emit *e)
         } else if (format == SIMT_FMT_AMO || format == SIMT_FMT_LR || format == SIMT_FMT_NARROW) {
             jit_emit_help(e, in, i);
         } else {
+            if (in->op == SIMT_OP_DIVU || in->op == SIMT_OP_REMU) {
+                jit_before(e, i); /* what is expected of quotients may fail */
+            }
             jit_emit_alu(e, in, node->pc + 4 * i);
         }
     }

@@ -16,7 +16,8 @@ struct jit_session {
     struct jit *jit;
     struct jit_entry *entry;
     struct jit_frame frame;
-    uint64_t budget; /* instructions until a NEW entry is queued; 0: it was */
+    uint64_t runs, lefts; /* of compiled code; how many were left to the interpreter */
+    uint64_t budget;      /* instructions until a NEW entry is queued; 0: it was */
 };
 
 /* ---- what compiled code calls ---- */
@@ -111,6 +112,7 @@ static struct jit_variant variant_of(const struct simt_cu *cu)
     return (struct jit_variant){
         .linear_x = linear_x(l),
         .full_warps = l->block[0] * l->block[1] * l->block[2] % SIMT_LANES == 0,
+        .same_quotient = true,
         .exact = simt_get_config(cu->dev)->max_insns != 0,
         .private_top = SIMT_PRIVATE_BASE + cu->private_size,
     };
@@ -134,10 +136,22 @@ static void init_frame(struct jit_frame *f, struct simt_cu *cu, const struct sim
     f->ctrl[0x4c / 4] = cu->shared_size;
 }
 
-struct jit_session *jit_join(struct jit *j, struct simt_cu *cu, bool wait)
+/* The entry for the launch; what did not meet the code's expectations last time gets code that has none. */
+static struct jit_entry *find_entry(struct jit *j, struct simt_cu *cu)
 {
     struct jit_variant v = variant_of(cu);
+    struct jit_entry *entry = jit_entry_get(j, cu->prog, &v);
 
+    if (entry && entry->misfit) {
+        jit_entry_put(j, entry);
+        v.same_quotient = false;
+        entry = jit_entry_get(j, cu->prog, &v);
+    }
+    return entry;
+}
+
+struct jit_session *jit_join(struct jit *j, struct simt_cu *cu, bool wait)
+{
     if (!j || cu->warp_size != SIMT_LANES || cu->track_flags) {
         return NULL;
     }
@@ -145,7 +159,7 @@ struct jit_session *jit_join(struct jit *j, struct simt_cu *cu, bool wait)
     if (!s) {
         return NULL;
     }
-    *s = (struct jit_session){.jit = j, .entry = jit_entry_get(j, cu->prog, &v), .budget = HOT_INSNS};
+    *s = (struct jit_session){.jit = j, .entry = find_entry(j, cu), .budget = HOT_INSNS};
     if (!s->entry) {
         free(s);
         return NULL;
@@ -254,6 +268,16 @@ static void fill_rows(const struct jit_compiled *code, struct simt_warp *w)
     w->lean = 0;
 }
 
+/* Code that is left in one of four runs is not worth its expectations. */
+static void note_run(struct jit_session *s, enum jit_status status)
+{
+    s->runs++;
+    s->lefts += status == JIT_LEFT;
+    if (s->lefts >= 64 && s->lefts * 4 > s->runs) {
+        s->entry->misfit = true;
+    }
+}
+
 static enum simt_stop run_compiled(struct jit_session *s, struct simt_cu *cu, struct simt_warp *w,
                                    struct simt_path *p, int entry, uint64_t limit)
 {
@@ -270,6 +294,7 @@ static enum simt_stop run_compiled(struct jit_session *s, struct simt_cu *cu, st
     if (status == JIT_REJECTED) {
         return simt_interpreter()->run(cu, w, p);
     }
+    note_run(s, status);
     take_counters(f, cu, p);
     w->lean = f->lean;
     switch (status) {
