@@ -33,6 +33,8 @@ static void memory_harts_and_strings(void **state)
     assert_string_equal(m.model, "riscv-virtio,qemu");
     assert_string_equal(m.bootargs, "case=heap verbose");
     assert_int_equal(m.nharts, 3);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(m.harts[i], i);
     assert_int_equal(m.boot_hart, 1);
     assert_int_equal(m.timebase_hz, 10000000);
     assert_int_equal(m.nram, 2);
