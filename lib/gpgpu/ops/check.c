@@ -11,7 +11,7 @@ int op_check_present(const char *op, const struct tensor *const *tensors)
         if (!tensors[i]->tc)
             return tc ? op_fail(tc, -EINVAL, "%s: operand %u is empty", op, i) : -EINVAL;
         if (tensors[i]->tc != tc)
-            return op_fail(tc, -EINVAL, "%s: operand %u is on another device", op, i);
+            return op_fail(tc, -EINVAL, "%s: operand %u is of another context", op, i);
     }
     return 0;
 }

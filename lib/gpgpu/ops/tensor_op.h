@@ -16,7 +16,7 @@ int op_fail(struct tensor_context *tc, int err, const char *format, ...)
 /* ---- checks: 0, or -EINVAL after a message that starts with the operator's name -------------------------
  */
 
-/* Every tensor of the list (ended by NULL) is there and on one context. */
+/* Every tensor of the list (ended by NULL) is there, all of one context. */
 int op_check_present(const char *op, const struct tensor *const *tensors);
 #define OP_CHECK_PRESENT(op, ...) op_check_present(op, (const struct tensor *const[]){__VA_ARGS__, NULL})
 

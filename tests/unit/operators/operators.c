@@ -228,6 +228,77 @@ static void test_graph(void **state)
     check_graph(sim);
 }
 
+/* ---- events ---------------------------------------------------------------------------------------------
+ */
+
+/* A long piece of work between two events takes longer than none. */
+static void check_events(struct gpgpu_device *device)
+{
+    struct tensor_context tc;
+    struct tensor_event start, end, never;
+    uint64_t none = 0, some = 0;
+    assert_int_equal(tensor_context_open(&tc, device), 0);
+    assert_int_equal(tensor_event_create(&tc, &start), 0);
+    assert_int_equal(tensor_event_create(&tc, &end), 0);
+    assert_int_equal(tensor_event_create(&tc, &never), 0);
+    {
+        TENSOR(x);
+        create(&tc, &x, 1, 64, 32, 32);
+        assert_int_equal(tensor_event_record(&start), 0);
+        assert_int_equal(tensor_event_record(&end), 0);
+        assert_int_equal(tensor_event_sync(&end), 0);
+        assert_int_equal(tensor_event_elapsed_ns(&start, &end, &none), 0);
+        assert_int_equal(tensor_event_record(&start), 0);
+        for (unsigned i = 0; i < 20; i++)
+            assert_int_equal(tensor_fill(&x, (float)i), 0);
+        assert_int_equal(tensor_event_record(&end), 0);
+        assert_int_equal(tensor_event_sync(&end), 0);
+        assert_int_equal(tensor_event_elapsed_ns(&start, &end, &some), 0);
+        assert_true(some > none);
+    }
+    assert_int_equal(tensor_event_elapsed_ns(&start, &never, &some), -EINVAL);
+    tensor_event_destroy(&start);
+    tensor_event_destroy(&end);
+    tensor_event_destroy(&never);
+    tensor_event_destroy(&never);
+    assert_int_equal(tensor_event_record(&never), -EINVAL);
+    tensor_context_close(&tc);
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+    check_events(host_device());
+    check_events(sim);
+}
+
+/* Two contexts on one device: streams of their own, memory of their own. */
+static void test_two_contexts(void **state)
+{
+    (void)state;
+    struct tensor_context a, b;
+    float got[2][6];
+    assert_int_equal(tensor_context_open(&a, sim), 0);
+    assert_int_equal(tensor_context_open(&b, sim), 0);
+    {
+        TENSOR(x);
+        TENSOR(y);
+        create(&a, &x, 1, 1, 2, 3);
+        create(&b, &y, 1, 1, 2, 3);
+        assert_int_equal(tensor_fill(&x, 1), 0);
+        assert_int_equal(tensor_fill(&y, 2), 0);
+        assert_int_equal(tensor_read_async(&x, got[0]), 0);
+        assert_int_equal(tensor_read_async(&y, got[1]), 0);
+        assert_int_equal(tensor_sync(&a), 0);
+        assert_int_equal(tensor_sync(&b), 0);
+        assert_true(got[0][5] == 1 && got[1][5] == 2);
+        assert_int_equal(tensor_relu(&x, &y), -EINVAL);
+        assert_string_equal(tensor_error(&a), "relu: operand 1 is of another context");
+    }
+    tensor_context_close(&b);
+    tensor_context_close(&a);
+}
+
 /* ---- errors of the device -------------------------------------------------------------------------------
  */
 
@@ -300,6 +371,8 @@ int main(void)
         cmocka_unit_test(test_pool_reuses),
         cmocka_unit_test(test_pool_out_of_memory),
         cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_two_contexts),
         cmocka_unit_test(test_injected_errors),
         cmocka_unit_test(test_open_errors),
     };

@@ -95,6 +95,33 @@ int tensor_read_async(const struct tensor *t, void *dst);
 /* "2x3x4": the shape as messages show it, into buf. */
 const char *tensor_shape_text(const struct tensor *t, char *buf, size_t len);
 
+/* ---- events ---------------------------------------------------------------------------------------------
+ */
+
+/*
+ * A point in the work of a context's stream. A context has a stream of its own, so work of two contexts on
+ * one device may overlap where the device can (GPGPU_FEATURE_STREAMS); tensor_event_sync() makes the host
+ * wait for one of them.
+ */
+struct tensor_event {
+    struct tensor_context *tc; /* NULL: not made */
+    gpgpu_event_t handle;
+};
+
+int tensor_event_create(struct tensor_context *tc, struct tensor_event *event);
+
+/* Mark the point after everything called so far; again: move the mark. */
+int tensor_event_record(struct tensor_event *event);
+
+/* Wait until the work before the mark is done. -EINVAL when it was never recorded. */
+int tensor_event_sync(const struct tensor_event *event);
+
+/* Nanoseconds of the device's work between two recorded events that have been waited for. */
+int tensor_event_elapsed_ns(const struct tensor_event *start, const struct tensor_event *end, uint64_t *out);
+
+/* No effect on one that was not made. */
+void tensor_event_destroy(struct tensor_event *event);
+
 /* ---- a recorded sequence --------------------------------------------------------------------------------
  */
 
