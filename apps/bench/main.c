@@ -93,7 +93,9 @@ static int bench_round_trip(const struct copy *c)
 /* Half of the device's memory, but no more than MAX_BYTES. */
 static int bench_copies(struct gpgpu_context *ctx)
 {
-    struct copy c = {.ctx = ctx, .bytes = MIN((size_t)ctx->caps.vram_bytes / 2, MAX_BYTES)};
+    size_t half = (size_t)ctx->caps.vram_bytes / 2;
+    size_t bytes = MIN(half, MAX_BYTES);
+    struct copy c = {.ctx = ctx, .bytes = bytes};
     c.host = malloc(c.bytes);
     if (!c.host)
         return -ENOMEM;

@@ -1,88 +1,92 @@
 # SPDX-License-Identifier: MIT
-"""Follow a document as a reader would: write the files it shows, run its commands, compare what they print.
+"""Follow a tutorial: write the files it shows, run the commands it gives, compare with the output it promises.
 
-What a fenced block is, its first line says:
+Fenced blocks say what they are in their info string:
 
-  ```c file=apps/greet/main.c     the file's content (any language; `append=` adds to an existing file)
-  ```sh                           commands, run one by one; each must succeed
-  ```output                       lines that the commands before printed, in this order; `…` stands for anything
-
-All of it happens in a copy of the sources, with the emulator that is already built.
+  c file=PATH                   the file's content
+  c file=PATH above="TEXT"      goes into the file, above the line that begins with TEXT
+  c file=PATH replace="TEXT"    takes the place of what begins with TEXT and ends with a line `}` or that ends in `;`
+                                (a block that begins on one line and ends with `;` is one definition)
+  sh                            commands, one a line
+  output                        lines (parts of lines) that the commands before it print, in this order; `…` ends a part
 """
 import os
 import re
-import shutil
 import subprocess
-from pathlib import Path
-
-ROOT = Path(__file__).parents[2]
-TIMEOUT_S = 600
-BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.M | re.S)
+from dataclasses import dataclass
 
 # Commands that a document may show and that are not run while following it.
-ELSEWHERE = {
-    "make test": "it is what runs this",
-    "make menuconfig": "needs a person",
-}
+ELSEWHERE = {"make test"}  # it is what runs this
+
+FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.M | re.S)
+ATTRIBUTE = re.compile(r'(\w+)=(?:"([^"]*)"|(\S+))')
 
 
-def copy_sources(to):
-    """What git tracks or would track, as it is now; the emulator and the downloads are shared."""
-    shutil.rmtree(to, ignore_errors=True)
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
-                            check=True)
-    for name in filter(lambda n: (ROOT / n).is_file(), listed.stdout.splitlines()):
-        (to / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, to / name)
-    (to / "build").mkdir()
-    for shared in ("deps", ".setup", "simt"):
-        if (ROOT / "build" / shared).exists():
-            (to / "build" / shared).symlink_to(ROOT / "build" / shared)
+@dataclass
+class Block:
+    kind: str
+    attributes: dict
+    text: str
 
 
-def environment():
-    clean = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "APP", "CONFIG")}
-    return clean | {"QEMU": str(ROOT / "build/qemu/qemu-system-riscv64")}
+def blocks(markdown):
+    for kind, info, text in FENCE.findall(markdown):
+        yield Block(kind, {key: quoted or plain for key, quoted, plain in ATTRIBUTE.findall(info)}, text)
 
 
-def run(command, where):
-    done = subprocess.run(["bash", "-c", command], cwd=where, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace", timeout=TIMEOUT_S, env=environment())
-    assert done.returncode == 0, f"$ {command}\n{done.stdout}"
-    return done.stdout.replace("\r", "")
+def line_that_begins_with(content, text):
+    places = [m.start() for m in re.finditer(rf"^{re.escape(text)}", content, re.M)]
+    assert len(places) == 1, f"{len(places)} lines begin with {text!r}"
+    return places[0]
 
 
-def write(option, content, where):
-    kind, name = option.split("=")
-    path = where / name
+def edit(content, block):
+    if "above" in block.attributes:
+        at = line_that_begins_with(content, block.attributes["above"])
+        return content[:at] + block.text.rstrip("\n") + "\n\n" + content[at:]
+    if "replace" in block.attributes:
+        at = line_that_begins_with(content, block.attributes["replace"])
+        # A definition ends with the first line that begins with } or, without a body, ends in ;
+        end = re.compile(r"^(\}.*|\S.*;|\s.*\};)\n", re.M).search(content, at).end()
+        return content[:at] + block.text + content[end:]
+    return block.text
+
+
+def write(root, block):
+    path = root / block.attributes["file"]
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a" if kind == "append" else "w", encoding="utf-8") as out:
-        out.write(content)
+    path.write_text(edit(old, block), encoding="utf-8")
 
 
-def compare(expected, printed):
+def run(root, command, environment):
+    result = subprocess.run(["bash", "-c", command], cwd=root, capture_output=True, text=True, errors="replace",
+                            env=environment, timeout=600)
+    output = (result.stdout + result.stderr).replace("\r", "")
+    assert result.returncode == 0, f"{command}\n{output}"
+    return output
+
+
+def expect(output, promised):
     at = 0
-    for line in expected.splitlines():
-        pattern = ".*".join(map(re.escape, line.split("…")))
-        match = re.compile(f"^{pattern}$", re.M).search(printed, at)
-        assert match, f"the document shows `{line}`; printed was:\n{printed}"
-        at = match.end()
+    for line in promised.replace("…", "\n").splitlines():
+        at = output.find(line, at)
+        assert at >= 0, f"not printed, or not in this order: {line}\n{output}"
+        at += len(line)
 
 
-def follow(document, scratch):
-    """Raise AssertionError where the document does not hold. Returns how many steps were taken."""
-    copy_sources(scratch)
-    printed, steps = "", 0
-    for language, option, content in BLOCK.findall((ROOT / document).read_text(encoding="utf-8")):
-        option = option.strip()
-        if option.startswith(("file=", "append=")):
-            write(option, content, scratch)
-        elif language == "sh":
-            commands = [c for c in content.splitlines() if c and not c.startswith("#") and c not in ELSEWHERE]
-            printed = "".join(run(command, scratch) for command in commands)
-        elif language == "output":
-            compare(content, printed)
-        else:
-            continue
-        steps += 1
-    return steps
+def follow(root, markdown, variables):
+    """Returns how many promised outputs were seen."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")} | variables
+    output = ""
+    seen = 0
+    for block in blocks(markdown):
+        if "file" in block.attributes:
+            write(root, block)
+        elif block.kind == "sh":
+            output = "".join(run(root, line, environment) for line in block.text.splitlines()
+                             if line not in ELSEWHERE)
+        elif block.kind == "output":
+            expect(output, block.text)
+            seen += 1
+    return seen
