@@ -20,6 +20,8 @@ struct qemu_gpgpu {
     struct mmio doorbell;
     struct qemu_gpgpu_queue *queue; /* NULL: launches go through the registers */
     uint32_t queued;                /* descriptors put into it; counts on through 2^32 */
+    uint32_t sleeps;                /* waits still to come that do not look before they sleep */
+    uint32_t sleeps_after_poll;     /* their number after the last look, 0 when it was not in vain */
     uint32_t events;                /* IRQ_* seen and not yet consumed; set by the interrupt handler */
 };
 

@@ -17,6 +17,7 @@
 
 #define QUEUE_LENGTH   16 /* descriptors */
 #define COMMAND_LAUNCH 1u
+#define MAX_SLEEPS     3u /* waits in a row without looking first */
 #define NS_PER_US      1000u
 
 struct descriptor {
@@ -104,12 +105,20 @@ bool qemu_gpgpu_queue_done(void *arg)
     return __atomic_load_n(&q->queue->completed, __ATOMIC_ACQUIRE) == q->queued;
 }
 
+/* Looking in vain costs time, and keeps a processor from the device's threads: each time it happens, more of
+ * the next waits go to sleep at once. */
 static bool poll_briefly(struct qemu_gpgpu *q)
 {
+    if (q->sleeps > 0) {
+        q->sleeps--;
+        return qemu_gpgpu_queue_done(q);
+    }
     uint64_t end = time_now_ns() + (uint64_t)CONFIG_GPGPU_QUEUE_POLL_US * NS_PER_US;
     bool done;
     while (!(done = qemu_gpgpu_queue_done(q)) && time_now_ns() < end)
         cpu_relax();
+    q->sleeps_after_poll = done ? 0 : MIN(2 * q->sleeps_after_poll + 1, MAX_SLEEPS);
+    q->sleeps = q->sleeps_after_poll;
     return done;
 }
 
