@@ -9,7 +9,7 @@ else
 QEMU_BIN := build/qemu/qemu-system-riscv64
 
 # Whether something changed is decided by content, in the script; the file keeps its time when nothing did.
-$(QEMU_BIN): FORCE | build/.setup/qemu
+$(QEMU_BIN): FORCE | build/.setup/qemu build/.setup/jit
 	$(Q)tools/build-qemu build/qemu
 endif
 

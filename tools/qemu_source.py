@@ -19,6 +19,7 @@ MESON = (1, 5)
 PATCHES = cache.ROOT / "qemu" / "patches"
 # Our folders and where they go in QEMU's tree.
 OURS = {"qemu/hw": "hw/gpgpu", "qemu/simt": "simt", "qemu/simt/include/simt": "include/simt"}
+ENGINE_FLAGS = ["srcs", "cflags", "includes", "libs"]
 BOARD = cache.ROOT / "qemu" / "devices.mak"
 # The better half of the tree, which this build does not look at.
 UNUSED = ["roms", "tests/data", "tests/lcitool"]
@@ -91,9 +92,25 @@ def mirror(source, target):
             file.unlink()
 
 
+def engine_flags():
+    """What qemu/simt/sources.mk says on this machine: the words of each simt-NAME, which depend on LLVM's presence."""
+    show = f"show: ; @: $(foreach name,{' '.join(ENGINE_FLAGS)},$(info $(simt-$(name))))"
+    command = ["make", "-s", "-f", "qemu/simt/sources.mk", "--eval", show, "show"]
+    result = subprocess.run(command, cwd=cache.ROOT, capture_output=True, text=True, check=True)
+    return dict(zip(ENGINE_FLAGS, result.stdout.splitlines()))
+
+
+def write_changed(path, text):
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
 def mirror_ours(folder):
     for source, target in OURS.items():
         mirror(cache.ROOT / source, folder / target)
+    for name, words in engine_flags().items():
+        write_changed(folder / "simt-flags" / name, words)
 
 
 def in_our_words(line):

@@ -221,14 +221,15 @@ void gpgpu_launch_cancel(GPGPUState *s)
  */
 void gpgpu_launch_vm_stop(GPGPUState *s, bool keep)
 {
-    if (s->launch_state != LAUNCH_RUNNING) {
-        return;
+    if (s->launch_state == LAUNCH_RUNNING) {
+        if (stop(s, keep)) {
+            s->launch_state = LAUNCH_INTERRUPTED;
+        } else {
+            launch_done_bh(s);
+        }
     }
-    if (stop(s, keep)) {
-        s->launch_state = LAUNCH_INTERRUPTED;
-    } else {
-        launch_done_bh(s);
-    }
+    /* If the process ends now, exit() must not find the compiler at work. */
+    simt_drain(s->simt);
 }
 
 void gpgpu_launch_vm_start(GPGPUState *s)

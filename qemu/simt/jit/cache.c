@@ -19,7 +19,7 @@ struct jit {
 
     pthread_mutex_t lock;
     pthread_cond_t work, done;
-    bool quit;
+    bool quit, compiling;
     struct jit_entry *entries;
     unsigned count;
     uint64_t clock;
@@ -157,6 +157,7 @@ static void compile(struct jit *j, struct jit_entry *entry)
     pthread_mutex_lock(&j->lock);
     atomic_store_explicit(&entry->state, ok ? JIT_ENTRY_READY : JIT_ENTRY_REFUSED, memory_order_release);
     entry->users--;
+    j->compiling = false;
     pthread_cond_broadcast(&j->done);
     pthread_mutex_unlock(&j->lock);
 }
@@ -178,6 +179,7 @@ static void *compiler_main(void *arg)
         if (!j->queue) {
             j->queue_end = &j->queue;
         }
+        j->compiling = true;
         pthread_mutex_unlock(&j->lock);
         compile(j, entry);
         pthread_mutex_lock(&j->lock);
@@ -204,6 +206,18 @@ struct jit *jit_create(const struct simt *dev)
     simt_log(dev, "simt: no JIT, all kernels are interpreted: cannot start its thread");
     jit_destroy(j);
     return NULL;
+}
+
+void jit_drain(struct jit *j)
+{
+    if (!j) {
+        return;
+    }
+    pthread_mutex_lock(&j->lock);
+    while (j->queue || j->compiling) {
+        pthread_cond_wait(&j->done, &j->lock);
+    }
+    pthread_mutex_unlock(&j->lock);
 }
 
 void jit_destroy(struct jit *j)

@@ -650,6 +650,12 @@ int simt_start(struct simt *s, const struct simt_launch *launch, simt_done_fn do
     return r;
 }
 
+void simt_drain(struct simt *s)
+{
+    simt_wait(s);
+    jit_drain(s->jit);
+}
+
 void simt_wait(struct simt *s)
 {
     pthread_mutex_lock(&s->lock);
