@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: MIT
 # The engine's objects for programs of this machine: they depend on no configuration, so all share build/simt/.
 ifndef simt-objs
+
+# sources.mk looks for LLVM when make starts, so goals that compile the engine have it installed before: make reads
+# its makefiles again once this file is there.
+ifneq ($(filter test unit bench conformance fuzz tsan,$(MAKECMDGOALS))$(filter linux,$(PLATFORM)),)
+include build/.setup/jit.mk
+endif
+build/.setup/jit.mk: tools/setup
+	$(Q)tools/setup jit
+	$(Q)mkdir -p $(@D) && touch $@
+
 include qemu/simt/sources.mk
 simt-objs := $(simt-srcs:qemu/simt/%.c=build/simt/%.o)
 
