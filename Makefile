@@ -28,7 +28,7 @@ include tools/check.mk
 .PHONY: help clean FORCE
 FORCE:
 help: ## this list
-	@$(PYTHON) tools/make-help Makefile tools/config.mk tools/build.mk tools/run.mk qemu/build.mk tests/tests.mk tests/bench/bench.mk tools/check.mk
+	@$(PYTHON) tools/make-help Makefile tools/config.mk tools/build.mk tools/run.mk qemu/build.mk tests/tests.mk tests/conformance/conformance.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tools/check.mk
 
 clean: ## remove build/ (the cache of downloads and of the built QEMU stays)
 	rm -rf build
