@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The conformance checks: each compares the engine with something that shares no code with it."""
 import os
+import platform
 import re
 import subprocess
 from dataclasses import dataclass, field
@@ -13,6 +14,10 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path("build/conformance")
 ORACLE = os.environ.get("QEMU_RISCV32", "qemu-riscv32")
 SEED = int(os.environ.get("SEED", "1"))
+
+
+class Skip(Exception):
+    """The check cannot run here; says why."""
 
 
 @dataclass
@@ -35,15 +40,39 @@ class Checks:
     def program(self, name, *args):
         """Run one of our programs, which prints `compared ..., mismatches N` last: (compared, mismatches, messages)."""
         done = subprocess.run([self.folder / name, *map(str, args)], cwd=ROOT, capture_output=True, text=True)
+        if done.returncode == 77:
+            raise Skip(done.stdout.splitlines()[-1])
         match = re.search(r"^compared (.*), mismatches (\d+)$", done.stdout, re.M)
         if done.returncode not in (0, 1) or not match or (done.returncode == 1) != (match[2] != "0"):
             raise RuntimeError(f"{name} ended with {done.returncode}:\n{(done.stdout + done.stderr)[-4000:]}")
         return match[1], int(match[2]), done.stderr.splitlines()
 
-    def isa(self):
-        count = 10**7 if self.long else 10**5
-        compared = self.program("isa", "--count", count, "--seed", SEED, "--oracle", ORACLE, "--dir", BUILD)
-        return Result("RV32IMAF_Zicsr: results and fflags", "qemu-riscv32", *compared)
+    def isa(self, interpreter):
+        count = 10**7 if self.long else 5 * 10**4
+        compared = self.program(f"isa_{interpreter}", "--count", count, "--seed", SEED, "--oracle", ORACLE, "--dir", BUILD)
+        return Result(f"RV32IMAF_Zicsr, interpreter {interpreter}", "qemu-riscv32", *compared)
+
+    def isa_base(self):
+        return self.isa("base")
+
+    def isa_avx2(self):
+        return self.isa("avx2")
+
+    def isa_avx512(self):
+        return self.isa("avx512")
+
+    def isa_jit(self):
+        """Compiling takes milliseconds per instruction, so this one is small."""
+        compared = self.program(
+            "isa_base", "--jit", "--count", 2000 if self.long else 100, "--seed", SEED, "--oracle", ORACLE, "--dir", BUILD
+        )
+        return Result("RV32IMAF, JIT", "qemu-riscv32", *compared)
+
+    def divergence_jit(self):
+        count = 100 if self.long else 3
+        kernels = ["--kernels", BUILD / "kernels"] if self.long else []
+        compared = self.program("divergence", "--jit", "--count", count, "--seed", SEED, *kernels, "--dir", BUILD)
+        return Result("control flow, JIT", "scalar interpreter", *compared)
 
     def divergence(self):
         count = 10**4 if self.long else 300
@@ -76,4 +105,13 @@ class Checks:
         return Result(what, "exact rationals", f"{total} values", mismatches, details)
 
 
-NAMES = ["isa", "decoder", "widen", "narrow", "divergence"]
+def interpreters():
+    """The builds of the interpreter that this CPU can run (qemu/simt/src/exec.c)."""
+    cpuinfo = Path("/proc/cpuinfo").read_text()
+    flags = set(re.search(r"^flags\s*:(.*)$", cpuinfo, re.M)[1].split()) if platform.machine() == "x86_64" else set()
+    needs = {"base": set(), "avx2": {"avx2", "fma", "bmi2"}}
+    needs["avx512"] = needs["avx2"] | {"avx512f", "avx512vl", "avx512bw", "avx512dq"}
+    return [name for name, wanted in needs.items() if wanted <= flags]
+
+
+NAMES = [f"isa_{name}" for name in interpreters()] + ["isa_jit", "decoder", "widen", "narrow", "divergence", "divergence_jit"]

@@ -19,12 +19,14 @@ cf-cc-tsan := $(CLANG)
 cf-cflags-tsan := -O1 -Wno-pass-failed -fsanitize=thread
 cf-ldflags-tsan := -fsanitize=thread
 
-cf-src-isa := isa.c
+# isa once for each build of the interpreter that this kind of host can run.
+cf-interpreters := base $(if $(filter x86_64,$(shell uname -m)),avx2 avx512)
+cf-isa := $(addprefix isa_,$(cf-interpreters))
 cf-src-divergence := divergence.c progen.c scalar.c
 cf-src-decode_scan := decode_scan.c
 cf-src-run_image := run_image.c
 cf-src-threads := threads.c
-cf-programs := isa divergence decode_scan run_image
+cf-programs := divergence decode_scan run_image
 
 # $(call cf-objs,FLAVOUR,SOURCES), $(call cf-engine,FLAVOUR)
 cf-objs = $(patsubst %,$(CF)/$(1)/obj/%.o,$(2))
@@ -48,6 +50,18 @@ endef
 $(foreach flavour,check fast,$(foreach p,$(cf-programs),$(eval $(call cf-program,$(flavour),$(p)))))
 $(eval $(call cf-program,tsan,threads))
 
+# $(call cf-isa-program,FLAVOUR,INTERPRETER)
+define cf-isa-program
+$(CF)/$(1)/obj/interpreter_$(2).o: tests/conformance/interpreter.c tests/conformance/conformance.mk | build/.setup/test
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(cf-cc-$(1)) $$(CF_CFLAGS) $$(cf-cflags-$(1)) -Iqemu/simt/src -DINTERPRETER=simt_exec_$(2) -c $$< -o $$@
+$(CF)/$(1)/isa_$(2): $$(filter-out %/exec.o %/exec.c.o,$$(call cf-engine,$(1))) $(CF)/$(1)/obj/interpreter_$(2).o \
+		$(CF)/$(1)/obj/tests/conformance/isa.c.o
+	$$(call say,LINK,$$@)
+	$$(Q)$$(cf-cc-$(1)) $$(cf-ldflags-$(1)) $$^ $$(simt-libs) -o $$@
+endef
+$(foreach flavour,check fast,$(foreach i,$(cf-interpreters),$(eval $(call cf-isa-program,$(flavour),$(i)))))
+
 # The divergence corpus, every kernel at two levels of optimisation.
 cf-kernels := $(wildcard tests/conformance/kernels/*.[cS])
 cf-images := $(foreach k,$(notdir $(cf-kernels)),$(CF)/kernels/$(basename $(k))-O1.bin $(CF)/kernels/$(basename $(k))-O2.bin)
@@ -63,9 +77,9 @@ endef
 $(foreach k,$(cf-kernels),$(foreach o,O1 O2,$(eval $(call cf-kernel,$(k),$(o)))))
 
 .PHONY: conformance-programs conformance tsan
-conformance-programs: $(addprefix $(CF)/check/,$(cf-programs)) $(cf-images)
+conformance-programs: $(addprefix $(CF)/check/,$(cf-programs) $(cf-isa)) $(cf-images)
 
-conformance: $(addprefix $(CF)/fast/,$(cf-programs)) $(cf-images) | build/.setup/test ## the engine against independent oracles, long run (SEED=N)
+conformance: $(addprefix $(CF)/fast/,$(cf-programs) $(cf-isa)) $(cf-images) | build/.setup/test ## the engine against independent oracles, long run (SEED=N)
 	$(Q)$(if $(SEED),SEED=$(SEED)) tests/conformance/conformance
 
 tsan: $(CF)/tsan/threads ## the worker threads under ThreadSanitizer

@@ -3,7 +3,10 @@
  * Control flow against the scalar oracle: the corpus of kernels at several shapes, then random programs. What
  * must agree: all of memory, the instructions retired by all threads together, the barriers completed.
  *
- * usage: divergence [--count RANDOM_PROGRAMS] [--seed N] [--kernels FOLDER] [--dir FOLDER]
+ * usage: divergence [--count RANDOM_PROGRAMS] [--seed N] [--kernels FOLDER] [--dir FOLDER] [--jit]
+ *
+ * --jit compares the JIT, which leaves some kernels to the interpreter (irreducible ones, those that read
+ * instret): the last line says how many. Exit status 77 when the engine was built without it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -29,7 +32,8 @@ struct shape {
 };
 
 struct totals {
-    uint64_t programs, launches, insns, mismatches;
+    bool jit;
+    uint64_t programs, launches, insns, mismatches, interpreted;
 };
 
 static const struct shape corpus_shapes[] = {
@@ -56,53 +60,88 @@ static void print_launch(const char *name, const struct simt_launch *l, const st
             c->num_cus, c->deterministic ? " in order" : "");
 }
 
-/* The engine on vram; 0 or the fault's cause, with a line about it. */
-static int run_engine(const char *name, const struct simt_config *config, const struct simt_launch *launch,
-                      uint8_t *vram, struct simt_counters *counters)
+/* Messages of the engine: with --jit, kernels that it leaves to the interpreter. */
+static void note(void *opaque, const char *msg)
+{
+    if (strstr(msg, "all kernels are interpreted")) {
+        printf("divergence: %s\n", msg);
+        exit(77);
+    }
+    ++*(uint64_t *)opaque;
+}
+
+/* An engine over its own memory. */
+struct device {
+    struct simt_config config;
+    uint8_t *vram;
+    struct simt *s;
+};
+
+static void device_open(struct device *d, const struct simt_config *config, struct totals *t)
+{
+    int err;
+
+    *d = (struct device){.config = *config, .vram = checked(malloc(VRAM_SIZE))};
+    d->config.engine = t->jit ? SIMT_ENGINE_JIT : SIMT_ENGINE_INTERP;
+    d->config.log = note;
+    d->config.log_opaque = &t->interpreted;
+    err = simt_create(&d->s, &d->config, d->vram, VRAM_SIZE);
+    if (err) {
+        fprintf(stderr, "divergence: no device: %s\n", strerror(-err));
+        exit(2);
+    }
+}
+
+static void device_close(struct device *d)
+{
+    simt_destroy(d->s);
+    free(d->vram);
+}
+
+/* Launch; false with a line about the fault. */
+static bool device_run(struct device *d, const char *name, const struct simt_launch *launch)
 {
     struct simt_fault fault = {0};
-    struct simt *s = NULL;
     char text[512];
-    int err = simt_create(&s, config, vram, VRAM_SIZE);
+    int err;
 
+    simt_counters_clear(d->s);
+    err = simt_run(d->s, launch, &fault);
     if (!err)
-        err = simt_run(s, launch, &fault);
-    if (s)
-        simt_counters_read(s, counters);
-    simt_destroy(s);
-    if (!err)
-        return 0;
-    print_launch(name, launch, config);
+        return true;
+    print_launch(name, launch, &d->config);
     if (err == -EFAULT)
         simt_fault_describe(&fault, text, sizeof(text));
     fprintf(stderr, "%s\n", err == -EFAULT ? text : strerror(-err));
-    return err;
+    return false;
 }
 
-static bool compare(const char *name, const struct simt_config *config, const struct simt_launch *launch,
-                    const uint8_t *want, const uint8_t *got, const struct scalar_result *oracle,
-                    const struct simt_counters *counters, bool exact_count)
+static bool compare(const char *name, const struct device *d, const struct simt_launch *launch,
+                    const uint8_t *want, const struct scalar_result *oracle, bool exact_count)
 {
+    const uint8_t *got = d->vram;
+    struct simt_counters counters;
     uint32_t at = 0;
 
+    simt_counters_read(d->s, &counters);
     if (memcmp(want, got, VRAM_SIZE)) {
         while (want[at] == got[at])
             at++;
         at &= ~3u;
-        print_launch(name, launch, config);
+        print_launch(name, launch, &d->config);
         fprintf(stderr, "memory differs first at %#x: %08x, the oracle has %08x\n", at,
                 *(const uint32_t *)(got + at), *(const uint32_t *)(want + at));
         return false;
     }
-    if (exact_count && counters->lane_insns != oracle->insns) {
-        print_launch(name, launch, config);
-        fprintf(stderr, "%" PRIu64 " lane-instructions, the oracle has %" PRIu64 "\n", counters->lane_insns,
+    if (exact_count && counters.lane_insns != oracle->insns) {
+        print_launch(name, launch, &d->config);
+        fprintf(stderr, "%" PRIu64 " lane-instructions, the oracle has %" PRIu64 "\n", counters.lane_insns,
                 oracle->insns);
         return false;
     }
-    if (counters->barriers != oracle->barriers) {
-        print_launch(name, launch, config);
-        fprintf(stderr, "%" PRIu64 " barriers, the oracle has %" PRIu64 "\n", counters->barriers,
+    if (counters.barriers != oracle->barriers) {
+        print_launch(name, launch, &d->config);
+        fprintf(stderr, "%" PRIu64 " barriers, the oracle has %" PRIu64 "\n", counters.barriers,
                 oracle->barriers);
         return false;
     }
@@ -110,30 +149,27 @@ static bool compare(const char *name, const struct simt_config *config, const st
 }
 
 /* One launch of what image holds, both ways. */
-static bool check(const char *name, const struct simt_config *config, const struct simt_launch *launch,
-                  const uint8_t *image, bool exact_count, struct totals *t)
+static bool check(const char *name, struct device *d, const struct simt_launch *launch, const uint8_t *image,
+                  bool exact_count, struct totals *t)
 {
-    uint8_t *want = checked(malloc(VRAM_SIZE)), *got = checked(malloc(VRAM_SIZE));
-    struct simt_counters counters = {0};
+    uint8_t *want = checked(malloc(VRAM_SIZE));
     struct scalar_result oracle;
     bool ok;
 
     memcpy(want, image, VRAM_SIZE);
-    memcpy(got, image, VRAM_SIZE);
-    oracle = scalar_run(want, VRAM_SIZE, launch, config->warp_size, MAX_INSNS);
+    memcpy(d->vram, image, VRAM_SIZE);
+    oracle = scalar_run(want, VRAM_SIZE, launch, d->config.warp_size, MAX_INSNS);
     if (oracle.cause) {
-        print_launch(name, launch, config);
+        print_launch(name, launch, &d->config);
         fprintf(stderr, "the oracle stopped: %s at pc %#x, insn %08x\n", simt_cause_name(oracle.cause),
                 oracle.pc, oracle.insn);
         exit(2); /* a mistake of the test */
     }
-    ok = !run_engine(name, config, launch, got, &counters) &&
-         compare(name, config, launch, want, got, &oracle, &counters, exact_count);
+    ok = device_run(d, name, launch) && compare(name, d, launch, want, &oracle, exact_count);
     t->launches++;
     t->insns += oracle.insns;
     t->mismatches += !ok;
     free(want);
-    free(got);
     return ok;
 }
 
@@ -148,7 +184,10 @@ static void check_kernel(const char *path, struct totals *t)
 {
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     bool spins = strncmp(name, "spin_", 5) == 0; /* how long depends on the schedule */
+    const struct simt_config in_order = {.num_cus = 1, .warp_size = 32, .deterministic = true};
+    const struct simt_config parallel = {.num_cus = 4, .warp_size = 32};
     uint8_t *image = checked(calloc(1, VRAM_SIZE));
+    struct device devices[2];
     FILE *f = fopen(path, "rb");
 
     if (!f || fread(image + KERNEL_ADDR, 1, SCRATCH_ADDR - KERNEL_ADDR, f) == 0) {
@@ -157,15 +196,18 @@ static void check_kernel(const char *path, struct totals *t)
     }
     fclose(f);
     set_args(image);
+    device_open(&devices[0], &in_order, t);
+    device_open(&devices[1], &parallel, t);
     for (uint32_t i = 0; i < COUNT(corpus_shapes); i++) {
-        struct simt_config config = {.num_cus = i % 2 ? 4 : 1, .warp_size = 32, .deterministic = i % 3 == 0};
         struct simt_launch launch = {.kernel = KERNEL_ADDR, .args = ARGS_ADDR, .shared_size = SHARED_SIZE};
 
         memcpy(launch.grid, corpus_shapes[i].grid, sizeof(launch.grid));
         memcpy(launch.block, corpus_shapes[i].block, sizeof(launch.block));
         if (!spins || launch.block[0] * launch.block[1] * launch.block[2] <= SPIN_THREADS)
-            check(name, &config, &launch, image, !spins, t);
+            check(name, &devices[i % 2], &launch, image, !spins, t);
     }
+    device_close(&devices[0]);
+    device_close(&devices[1]);
     t->programs++;
     free(image);
 }
@@ -207,11 +249,13 @@ static void check_random(uint64_t seed, const char *dir, struct totals *t)
     struct simt_config config = {.num_cus = 1 + rng_below(&r, 4), .deterministic = rng_below(&r, 2)};
     struct simt_launch launch = {.kernel = KERNEL_ADDR, .args = ARGS_ADDR, .shared_size = SHARED_SIZE};
     uint8_t *image = checked(calloc(1, VRAM_SIZE));
+    struct device d;
     char name[600];
+    bool ok;
 
     config.warp_size = rng_one_in(&r, 6) ? 1 + rng_below(&r, 32) : 32;
     random_shape(&r, &launch);
-    progen_generate(&code, &r);
+    progen_generate(&code, &r, !t->jit);
     if (code_here(&code) > SCRATCH_ADDR) {
         fprintf(stderr, "divergence: program %#" PRIx64 " is too large: %u words\n", seed, code.count);
         exit(2);
@@ -219,7 +263,10 @@ static void check_random(uint64_t seed, const char *dir, struct totals *t)
     memcpy(image + KERNEL_ADDR, code.words, 4 * (size_t)code.count);
     set_args(image);
     snprintf(name, sizeof(name), "random program seed %#" PRIx64, seed);
-    if (!check(name, &config, &launch, image, true, t)) {
+    device_open(&d, &config, t);
+    ok = check(name, &d, &launch, image, true, t);
+    device_close(&d);
+    if (!ok) {
         FILE *f;
 
         snprintf(name, sizeof(name), "%s/program-%" PRIx64 ".bin", dir, seed);
@@ -237,11 +284,9 @@ static void check_random(uint64_t seed, const char *dir, struct totals *t)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"count", 1, NULL, 'n'},
-                                            {"seed", 1, NULL, 's'},
-                                            {"kernels", 1, NULL, 'k'},
-                                            {"dir", 1, NULL, 'd'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"count", 1, NULL, 'n'},   {"seed", 1, NULL, 's'},
+                                            {"kernels", 1, NULL, 'k'}, {"dir", 1, NULL, 'd'},
+                                            {"jit", 0, NULL, 'j'},     {NULL, 0, NULL, 0}};
     uint64_t count = 300, seed = 1;
     const char *kernels = NULL, *dir = "/tmp";
     struct totals t = {0};
@@ -256,6 +301,8 @@ int main(int argc, char **argv)
             kernels = optarg;
         else if (c == 'd')
             dir = optarg;
+        else if (c == 'j')
+            t.jit = true;
         else
             return 2;
     }
@@ -264,6 +311,8 @@ int main(int argc, char **argv)
         check_corpus(kernels, &t);
     for (uint64_t i = 0; i < count; i++)
         check_random(seed << 32 | i, dir, &t);
+    if (t.jit)
+        printf("divergence: %" PRIu64 " programs were left to the interpreter\n", t.interpreted);
     printf("compared %" PRIu64 " programs, %" PRIu64 " launches of %" PRIu64
            " instructions, mismatches %" PRIu64 "\n",
            t.programs, t.launches, t.insns, t.mismatches);

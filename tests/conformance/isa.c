@@ -7,7 +7,11 @@
  * warp. Each tested instruction stores its result (and, in flag batches, fflags), so that nothing masks an
  * error. The code and all addresses are the same in both, hence pc-relative results compare too.
  *
- * usage: isa [--count N] [--seed N] [--oracle PROGRAM] [--dir FOLDER]
+ * usage: isa [--count N] [--seed N] [--oracle PROGRAM] [--dir FOLDER] [--jit]
+ *
+ * --jit compares the JIT, with code that it takes: no CSR instruction, rounding to nearest. Batches that it
+ * leaves to the interpreter all the same count as mismatches. Exit status 77 when the engine was built
+ * without it.
  */
 #include <elf.h>
 #include <errno.h>
@@ -33,8 +37,9 @@
 #define VRAM_SIZE    (16u << 20)
 
 #define LANES        32u
-#define BATCH        12000u /* tested instructions of an image */
-#define TABLE_STRIDE 61u    /* words between the table origins of neighbouring lanes: odd, so that rows mix */
+#define BATCH        3000u /* tested instructions of an image */
+#define JIT_BATCH    50u   /* of one that is compiled */
+#define TABLE_STRIDE 61u   /* words between the table origins of neighbouring lanes: odd, so that rows mix */
 
 /* Registers the tested code may not use. */
 #define REG_RET     27
@@ -56,6 +61,7 @@ struct batch {
     struct slot *slots;
     uint32_t nslots, first_slot; /* of the current case */
     uint32_t tested;
+    bool jit;           /* only what the JIT compiles */
     bool observe_flags; /* fflags is stored after each floating-point instruction */
     bool interleaved; /* lanes' words are neighbours: unit-stride accesses; else each lane has its own area */
     uint32_t entry_engine, entry_oracle, out_words;
@@ -178,7 +184,7 @@ static uint32_t any_rm(struct batch *b)
 {
     static const uint8_t rm[] = {RM_RNE, RM_RTZ, RM_RDN, RM_RUP, RM_RMM, RM_DYN, RM_DYN};
 
-    return rm[rng_below(&b->rng, COUNT(rm))];
+    return b->jit ? (rng_one_in(&b->rng, 2) ? RM_RNE : RM_DYN) : rm[rng_below(&b->rng, COUNT(rm))];
 }
 
 /* Byte offset in the lane's scratch area for an access of size bytes; misaligned ones where lanes have room.
@@ -310,18 +316,24 @@ static void gen_amo(struct batch *b)
     emit(b, rv_sw(REG_TMP, REG_OUT, next_slot(b, pc, insn, false)));
 }
 
-/* lr then sc to the same word, to another one, or sc alone. */
+/* lr then sc to the same word, to another one, to that and then the same (both must fail), or sc alone. */
 static void gen_lr_sc(struct batch *b)
 {
-    uint32_t rd = any_x(b), way = rng_below(&b->rng, 4), pc;
+    uint32_t rd = any_x(b), way = rng_below(&b->rng, 5), pc;
+    int32_t offset = scratch_offset(b, 4, true);
 
-    emit(b, rv_addi(REG_TMP, REG_SCRATCH, scratch_offset(b, 4, true)));
+    emit(b, rv_addi(REG_TMP, REG_SCRATCH, offset));
     if (way != 0) {
         emit(b, amo(b, 0x02, rd, 0));
         store_x(b, rd);
     }
-    if (way == 1)
+    if (way <= 2)
         emit(b, rv_addi(REG_TMP, REG_SCRATCH, scratch_offset(b, 4, true)));
+    if (way == 2) {
+        emit(b, amo(b, 0x03, rd, any_x(b)));
+        store_x(b, rd);
+        emit(b, rv_addi(REG_TMP, REG_SCRATCH, offset));
+    }
     pc = code_here(&b->code);
     emit(b, amo(b, 0x03, rd, any_x(b)));
     store_x(b, rd);
@@ -379,8 +391,9 @@ static void gen_fp_convert(struct batch *b)
 {
     bool to_x = rng_one_in(&b->rng, 2);
     uint32_t rd = to_x ? any_x(b) : f_result(b), rs1 = to_x ? f_source(b) : any_x(b);
+    uint32_t rm = to_x && b->jit ? rng_below(&b->rng, 5) : any_rm(b);
 
-    emit(b, rv_r(OP_FP, any_rm(b), to_x ? 0x60 : 0x68, rd, rs1, rng_below(&b->rng, 2)));
+    emit(b, rv_r(OP_FP, rm, to_x ? 0x60 : 0x68, rd, rs1, rng_below(&b->rng, 2)));
     store_fp(b, rd, to_x);
 }
 
@@ -467,12 +480,14 @@ static uint32_t gen_mask(struct batch *b)
 static void gen_case(struct batch *b, uint32_t limit)
 {
     uint32_t length = 12 + rng_below(&b->rng, 12), branch, start = b->nslots;
-    uint32_t room = 2000 / result_stride(b) - 4; /* an instruction stores at most four words */
+    uint32_t room = 2000 / result_stride(b) - 4; /* one generator stores at most four words */
 
     b->first_slot = b->nslots;
     gen_operands(b);
-    emit(b, rv_csr(5, 0, CSR_FRM, rng_below(&b->rng, 5)));
-    emit(b, rv_csr(5, 0, CSR_FFLAGS, 0));
+    if (!b->jit) {
+        emit(b, rv_csr(5, 0, CSR_FRM, rng_below(&b->rng, 5)));
+        emit(b, rv_csr(5, 0, CSR_FFLAGS, 0));
+    }
     branch = gen_mask(b);
     for (uint32_t i = 0; i < length && b->nslots - start < room && b->tested < limit; i++, b->tested++)
         gen_one(b);
@@ -561,7 +576,7 @@ static void die(const char *what)
     exit(2);
 }
 
-static void generate(struct batch *b, uint64_t seed, uint32_t count)
+static void generate(struct batch *b, uint64_t seed, uint32_t count, bool jit)
 {
     uint32_t main_addr, out_stride, out_size;
 
@@ -569,7 +584,8 @@ static void generate(struct batch *b, uint64_t seed, uint32_t count)
         .rng = {seed}, .code.base = CODE_ADDR, .slots = calloc(4 * count + 8, sizeof(struct slot))};
     if (!b->slots)
         die("slots");
-    b->observe_flags = rng_below(&b->rng, 2);
+    b->jit = jit;
+    b->observe_flags = rng_below(&b->rng, 2) && !jit;
     b->interleaved = rng_below(&b->rng, 2);
     main_addr = gen_main(b, count);
     out_stride = b->interleaved ? 4 : 4 * b->nslots;
@@ -651,10 +667,30 @@ static uint32_t *run_oracle(const char *oracle, const char *elf, uint32_t words)
     return out;
 }
 
-/* The engine runs the first `lanes` lanes as one block of warps of warp_size. */
-static void run_engine(const struct batch *b, uint8_t *vram, uint32_t lanes, uint32_t warp_size)
+static const char *const no_jit = "all kernels are interpreted";
+
+/* Kernels that the JIT refused; without a JIT there is nothing to do. */
+static void note(void *opaque, const char *msg)
 {
-    struct simt_config config = {.num_cus = 1, .warp_size = warp_size, .deterministic = true};
+    if (strstr(msg, no_jit)) {
+        printf("isa: %s\n", msg);
+        exit(77);
+    }
+    fprintf(stderr, "%s\n", msg);
+    ++*(uint32_t *)opaque;
+}
+
+/* The engine runs the first `lanes` lanes as one block of warps of warp_size. */
+/* Returns how many messages it logged. */
+static uint32_t run_engine(const struct batch *b, uint8_t *vram, uint32_t lanes, uint32_t warp_size)
+{
+    uint32_t messages = 0;
+    struct simt_config config = {.num_cus = 1,
+                                 .warp_size = warp_size,
+                                 .deterministic = true,
+                                 .engine = b->jit ? SIMT_ENGINE_JIT : SIMT_ENGINE_INTERP,
+                                 .log = note,
+                                 .log_opaque = &messages};
     struct simt_launch launch = {.kernel = b->entry_engine, .grid = {1, 1, 1}, .block = {lanes, 1, 1}};
     struct simt_fault fault;
     struct simt *s;
@@ -675,6 +711,7 @@ static void run_engine(const struct batch *b, uint8_t *vram, uint32_t lanes, uin
         fprintf(stderr, "isa: the engine did not finish: %s\n", text);
         exit(1);
     }
+    return messages;
 }
 
 struct totals {
@@ -698,22 +735,22 @@ static void compare(const struct batch *b, const uint32_t *want, const uint32_t 
         }
 }
 
-static void run_batch(uint64_t seed, uint32_t count, const char *oracle, const char *dir, uint8_t *vram,
-                      struct totals *t)
+static void run_batch(uint64_t seed, uint32_t count, bool jit, const char *oracle, const char *dir,
+                      uint8_t *vram, struct totals *t)
 {
     uint64_t before = t->mismatches;
     struct batch b;
     uint32_t lanes, warp_size, *want;
     char elf[512];
 
-    generate(&b, seed, count);
+    generate(&b, seed, count, jit);
     lanes = rng_one_in(&b.rng, 3) ? 1 + rng_below(&b.rng, LANES) : LANES;
     warp_size = rng_one_in(&b.rng, 8) ? 1 + rng_below(&b.rng, LANES) : LANES;
     fill_image(&b, vram);
     snprintf(elf, sizeof(elf), "%s/isa-%" PRIx64 ".elf", dir, seed);
     write_elf(elf, &b, vram);
     want = run_oracle(oracle, elf, b.out_words);
-    run_engine(&b, vram, lanes, warp_size);
+    t->mismatches += run_engine(&b, vram, lanes, warp_size);
     compare(&b, want, (const uint32_t *)(vram + OUT_ADDR), lanes, t);
     t->tested += b.tested;
     if (t->mismatches == before)
@@ -728,14 +765,13 @@ static void run_batch(uint64_t seed, uint32_t count, const char *oracle, const c
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"count", 1, NULL, 'n'},
-                                            {"seed", 1, NULL, 's'},
-                                            {"oracle", 1, NULL, 'o'},
-                                            {"dir", 1, NULL, 'd'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"count", 1, NULL, 'n'},  {"seed", 1, NULL, 's'},
+                                            {"oracle", 1, NULL, 'o'}, {"dir", 1, NULL, 'd'},
+                                            {"jit", 0, NULL, 'j'},    {NULL, 0, NULL, 0}};
     uint64_t count = 100000, seed = 1;
     const char *oracle = "qemu-riscv32", *dir = "/tmp";
     struct totals t = {0};
+    bool jit = false;
     uint8_t *vram = calloc(1, VRAM_SIZE);
     int c;
 
@@ -748,6 +784,8 @@ int main(int argc, char **argv)
             oracle = optarg;
         else if (c == 'd')
             dir = optarg;
+        else if (c == 'j')
+            jit = true;
         else
             return 2;
     }
@@ -756,8 +794,9 @@ int main(int argc, char **argv)
     printf("isa: seed %" PRIu64 ", %" PRIu64 " instructions, oracle %s\n", seed, count, oracle);
     for (uint64_t batch = 0; t.tested < count; batch++) {
         uint64_t left = count - t.tested;
+        uint32_t most = jit ? JIT_BATCH : BATCH;
 
-        run_batch(seed << 32 | batch, left < BATCH ? (uint32_t)left : BATCH, oracle, dir, vram, &t);
+        run_batch(seed << 32 | batch, left < most ? (uint32_t)left : most, jit, oracle, dir, vram, &t);
     }
     printf("compared %" PRIu64 " instructions, %" PRIu64 " results, mismatches %" PRIu64 "\n", t.tested,
            t.results, t.mismatches);

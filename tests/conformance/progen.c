@@ -33,6 +33,7 @@ struct gen {
     struct fixups *to_exit; /* the innermost loop's break, NULL outside loops */
     uint32_t budget;        /* statements left, so that the size stays bounded */
     uint32_t loop_depth;
+    bool csrs;
 };
 
 static void emit(struct gen *g, uint32_t word)
@@ -155,7 +156,7 @@ static void gen_identity(struct gen *g)
     static const uint8_t words[] = {0x00, 0x04, 0x08, 0x10, 0x14, 0x18, 0x20,
                                     0x24, 0x28, 0x30, 0x34, 0x38, 0x40, 0x44};
 
-    if (rng_one_in(g->rng, 2)) {
+    if (rng_one_in(g->rng, 2) && g->csrs) {
         emit(g, rv_csr(2, data_reg(g), csrs[rng_below(g->rng, 3)], 0));
     } else {
         code_li(g->c, TMP, SIMT_CTRL_BASE);
@@ -396,8 +397,10 @@ static void gen_end(struct gen *g)
     for (uint32_t r = DATA_FIRST; r < DATA_FIRST + DATA_COUNT; r++)
         emit(g, rv_sw(r, OUT, (int32_t)(4 * slot++)));
     emit(g, rv_sw(FUEL, OUT, (int32_t)(4 * slot++)));
-    emit(g, rv_csr(2, TMP, CSR_INSTRET, 0));
-    emit(g, rv_sw(TMP, OUT, (int32_t)(4 * slot++)));
+    if (g->csrs) {
+        emit(g, rv_csr(2, TMP, CSR_INSTRET, 0));
+        emit(g, rv_sw(TMP, OUT, (int32_t)(4 * slot)));
+    }
     if (rng_one_in(g->rng, 2)) {
         code_li(g->c, TMP, SIMT_EXIT_PC);
         emit(g, rv_jalr(0, TMP, 0));
@@ -461,7 +464,7 @@ static void gen_blocks(struct gen *g)
     }
 }
 
-struct progen progen_generate(struct code *c, struct rng *rng)
+struct progen progen_generate(struct code *c, struct rng *rng, bool csrs)
 {
     struct gen *g = calloc(1, sizeof(*g));
     struct progen p = {.structured = !rng_one_in(rng, 3), .fuel = 20 + rng_below(rng, 80)};
@@ -471,6 +474,7 @@ struct progen progen_generate(struct code *c, struct rng *rng)
         exit(2);
     g->c = c;
     g->rng = rng;
+    g->csrs = csrs;
     gen_entry(g, p.fuel);
     if (p.structured) {
         jump_later(g, &over);

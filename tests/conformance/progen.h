@@ -19,7 +19,8 @@ struct progen {
     uint32_t fuel; /* a thread's */
 };
 
-/* Append a kernel to c. Its argument word 0 is the address of the results. */
-struct progen progen_generate(struct code *c, struct rng *rng);
+/* Append a kernel to c. Its argument word 0 is the address of the results. csrs: it reads instret, cycle,
+ * mhartid. */
+struct progen progen_generate(struct code *c, struct rng *rng, bool csrs);
 
 #endif

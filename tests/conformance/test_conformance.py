@@ -12,6 +12,9 @@ import checks
 
 @pytest.mark.parametrize("name", checks.NAMES)
 def test_conformance(name):
-    result = getattr(checks.Checks("check", long=False), name)()
+    try:
+        result = getattr(checks.Checks("check", long=False), name)()
+    except checks.Skip as why:
+        pytest.skip(str(why))
     print(f"seed {checks.SEED}: {result.what} against {result.against}: {result.compared}")
     assert result.mismatches == 0, "\n".join(result.details)
