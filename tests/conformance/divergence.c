@@ -3,8 +3,10 @@
  * Control flow against the scalar oracle: the corpus of kernels at several shapes, then random programs. What
  * must agree: all of memory, the instructions retired by all threads together, the barriers completed.
  *
- * usage: divergence [--count RANDOM_PROGRAMS] [--seed N] [--kernels FOLDER] [--dir FOLDER] [--jit]
+ * usage: divergence [--count RANDOM_PROGRAMS] [--seed N] [--kernels FOLDER] [--dir FOLDER] [--jit] [--program
+ * SEED]
  *
+ * --program runs one random program again, by the seed that a message named.
  * --jit compares the JIT, which leaves some kernels to the interpreter (irreducible ones, those that read
  * instret): the last line says how many. Exit status 77 when the engine was built without it.
  */
@@ -284,10 +286,10 @@ static void check_random(uint64_t seed, const char *dir, struct totals *t)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"count", 1, NULL, 'n'},   {"seed", 1, NULL, 's'},
-                                            {"kernels", 1, NULL, 'k'}, {"dir", 1, NULL, 'd'},
-                                            {"jit", 0, NULL, 'j'},     {NULL, 0, NULL, 0}};
-    uint64_t count = 300, seed = 1;
+    static const struct option options[] = {
+        {"count", 1, NULL, 'n'}, {"seed", 1, NULL, 's'},    {"kernels", 1, NULL, 'k'}, {"dir", 1, NULL, 'd'},
+        {"jit", 0, NULL, 'j'},   {"program", 1, NULL, 'p'}, {NULL, 0, NULL, 0}};
+    uint64_t count = 300, seed = 1, program = 0;
     const char *kernels = NULL, *dir = "/tmp";
     struct totals t = {0};
     int c;
@@ -303,13 +305,17 @@ int main(int argc, char **argv)
             dir = optarg;
         else if (c == 'j')
             t.jit = true;
+        else if (c == 'p')
+            program = strtoull(optarg, NULL, 0);
         else
             return 2;
     }
     printf("divergence: seed %" PRIu64 ", %" PRIu64 " random programs\n", seed, count);
     if (kernels)
         check_corpus(kernels, &t);
-    for (uint64_t i = 0; i < count; i++)
+    if (program)
+        check_random(program, dir, &t);
+    for (uint64_t i = 0; !program && i < count; i++)
         check_random(seed << 32 | i, dir, &t);
     if (t.jit)
         printf("divergence: %" PRIu64 " programs were left to the interpreter\n", t.interpreted);

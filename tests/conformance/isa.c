@@ -7,8 +7,9 @@
  * warp. Each tested instruction stores its result (and, in flag batches, fflags), so that nothing masks an
  * error. The code and all addresses are the same in both, hence pc-relative results compare too.
  *
- * usage: isa [--count N] [--seed N] [--oracle PROGRAM] [--dir FOLDER] [--jit]
+ * usage: isa [--count N] [--seed N] [--oracle PROGRAM] [--dir FOLDER] [--jit] [--batch SEED]
  *
+ * --batch runs one batch again, by the seed that a message named.
  * --jit compares the JIT, with code that it takes: no CSR instruction, rounding to nearest. Batches that it
  * leaves to the interpreter all the same count as mismatches. Exit status 77 when the engine was built
  * without it.
@@ -765,12 +766,13 @@ static void run_batch(uint64_t seed, uint32_t count, bool jit, const char *oracl
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"count", 1, NULL, 'n'},  {"seed", 1, NULL, 's'},
-                                            {"oracle", 1, NULL, 'o'}, {"dir", 1, NULL, 'd'},
-                                            {"jit", 0, NULL, 'j'},    {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"count", 1, NULL, 'n'}, {"seed", 1, NULL, 's'},  {"oracle", 1, NULL, 'o'}, {"dir", 1, NULL, 'd'},
+        {"jit", 0, NULL, 'j'},   {"batch", 1, NULL, 'b'}, {NULL, 0, NULL, 0}};
     uint64_t count = 100000, seed = 1;
     const char *oracle = "qemu-riscv32", *dir = "/tmp";
     struct totals t = {0};
+    uint64_t one_batch = 0;
     bool jit = false;
     uint8_t *vram = calloc(1, VRAM_SIZE);
     int c;
@@ -786,13 +788,17 @@ int main(int argc, char **argv)
             dir = optarg;
         else if (c == 'j')
             jit = true;
+        else if (c == 'b')
+            one_batch = strtoull(optarg, NULL, 0);
         else
             return 2;
     }
     if (!vram)
         die("VRAM");
     printf("isa: seed %" PRIu64 ", %" PRIu64 " instructions, oracle %s\n", seed, count, oracle);
-    for (uint64_t batch = 0; t.tested < count; batch++) {
+    if (one_batch)
+        run_batch(one_batch, jit ? JIT_BATCH : BATCH, jit, oracle, dir, vram, &t);
+    for (uint64_t batch = 0; !one_batch && t.tested < count; batch++) {
         uint64_t left = count - t.tested;
         uint32_t most = jit ? JIT_BATCH : BATCH;
 
