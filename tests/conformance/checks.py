@@ -64,7 +64,7 @@ class Checks:
     def isa_jit(self):
         """Compiling takes milliseconds per instruction, so this one is small."""
         compared = self.program(
-            "isa_base", "--jit", "--count", 2000 if self.long else 100, "--seed", SEED, "--oracle", ORACLE, "--dir", BUILD
+            "isa_base", "--jit", "--count", 2000 if self.long else 50, "--seed", SEED, "--oracle", ORACLE, "--dir", BUILD
         )
         return Result("RV32IMAF, JIT", "qemu-riscv32", *compared)
 
