@@ -16,10 +16,12 @@ $(foreach target,$(fuzz-targets),$(eval $(call fuzz-target,$(target))))
 .PHONY: fuzz-programs fuzz
 fuzz-programs: $(addprefix $(CF)/check/,$(fuzz-targets))
 
-fuzz: fuzz-programs ## fuzz the engine: FUZZ_SECONDS=60 for each target
+fuzz: fuzz-programs $(QEMU_BIN) ## fuzz the engine and the device's front end: FUZZ_SECONDS=60 for each
 	$(Q)for t in $(fuzz-targets); do \
 		mkdir -p build/fuzz/$$t; \
 		echo "fuzz: $$t for $(FUZZ_SECONDS) s"; \
 		$(CF)/check/$$t -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=16384 -print_final_stats=1 -verbosity=0 \
 			-artifact_prefix=tests/fuzz/corpus/$$t/ build/fuzz/$$t tests/fuzz/corpus/$$t; \
 	done
+	$(Q)echo "fuzz: front end for $(FUZZ_SECONDS) s"
+	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) $(PYTHON) -m pytest -q -p no:cacheprovider tests/qtest/test_random.py
