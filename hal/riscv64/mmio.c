@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/math.h"
+#include "core/util.h"
 #include "hal/panic.h"
 #include "hal/spinlock.h"
 
@@ -23,6 +24,24 @@ struct mapping {
 };
 
 static struct mapping *mappings;
+
+// The console's and the test device's, which stay: booting so need not wait for the heap's first use.
+static struct mapping boot_mappings[2];
+static unsigned boot_mappings_used;
+
+static struct mapping *new_mapping(void)
+{
+    if (boot_mappings_used < ARRAY_SIZE(boot_mappings))
+        return &boot_mappings[boot_mappings_used++];
+    return malloc(sizeof(struct mapping));
+}
+
+static void free_mapping(struct mapping *mapping)
+{
+    if (mapping < boot_mappings || mapping >= boot_mappings + ARRAY_SIZE(boot_mappings))
+        free(mapping);
+}
+
 static struct spinlock lock; // of the list
 
 // Virtual and physical address agree below the largest page that may fit, so that it is used.
@@ -78,7 +97,7 @@ int mmio_map(struct mmio *out, phys_addr_t phys, size_t size)
     uint64_t start = align_down(phys.value, PAGE_SIZE);
     if (end - start > MMIO_END - MMIO_START)
         return -ENOMEM;
-    struct mapping *mapping = malloc(sizeof(*mapping));
+    struct mapping *mapping = new_mapping();
     if (!mapping)
         return -ENOMEM;
     mapping->size = end - start;
@@ -86,7 +105,7 @@ int mmio_map(struct mmio *out, phys_addr_t phys, size_t size)
     int error = place(mapping, start);
     spin_unlock(&lock);
     if (error) {
-        free(mapping);
+        free_mapping(mapping);
         return error;
     }
     uintptr_t virt = mapping->virt;
@@ -110,7 +129,7 @@ void mmio_unmap(struct mmio *m)
         panic("mmio_unmap: %p is not a mapping of device memory (error %d)", (const void *)virt, error);
     *link = mapping->next;
     spin_unlock(&lock);
-    free(mapping);
+    free_mapping(mapping);
     *m = (struct mmio){0};
 }
 
