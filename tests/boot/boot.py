@@ -42,7 +42,7 @@ def make(*arguments):
     with open(ROOT / "build/.boot.lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-        run = subprocess.run(["make", "-s", *arguments], cwd=ROOT, capture_output=True, text=True, env=environment)
+        run = subprocess.run(["make", "-s", f"-j{os.cpu_count()}", *arguments], cwd=ROOT, capture_output=True, text=True, env=environment)
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout
 
