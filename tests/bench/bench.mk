@@ -32,7 +32,7 @@ $(BENCH)/%: $(BENCH)/obj/tests/bench/%.o $(simt-objs)
 
 .PHONY: bench
 .SECONDARY: $(bench-programs:$(BENCH)/%=$(BENCH)/obj/tests/bench/%.o)
-bench: $(bench-programs) $(QEMU_BIN) | build/.setup/guest ## measure everything: a table and build/bench.json (T=WORD: only names that hold it; OPS=1 or OPS='sgemm relu': operators instead)
+bench: $(bench-programs) $(QEMU_BIN) | build/.setup/guest build/.setup/bench ## measure everything: a table and build/bench.json (T=WORD: only names that hold it; OPS=1 or OPS='sgemm relu': operators instead)
 ifdef OPS
 	$(Q)$(PYTHON) tools/bench-operators --limits $(BENCH)/host_limits_bench $(filter-out 1,$(OPS))
 else
