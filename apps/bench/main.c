@@ -178,7 +178,6 @@ static void bench_all(void)
 
 int main(void)
 {
-    report("boot.main_us", (double)time_now_ns() / 1000, "us");
     bench_all();
     return test_exit_code();
 }
