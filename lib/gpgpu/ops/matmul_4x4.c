@@ -4,27 +4,7 @@
 int gpgpu_matmul_4x4(struct gpgpu_context *ctx, const int32_t *a, const int32_t *b, int32_t *out,
                      size_t count)
 {
-    size_t n;
-    if (count == 0)
-        return 0;
     if (count > UINT32_MAX / 16)
         return -ENOMEM;
-    n = count * 16;
-    GPGPU_BUFFER(int32_t) gpu_a = GPGPU_BUFFER_INIT;
-    GPGPU_BUFFER(int32_t) gpu_b = GPGPU_BUFFER_INIT;
-    GPGPU_BUFFER(int32_t) gpu_out = GPGPU_BUFFER_INIT;
-    struct gpgpu_kernel kernel;
-    int err = gpgpu_upload_kernel(ctx, &gpgpu_image_matmul_4x4, "matmul_4x4", &kernel);
-    if (!err)
-        err = gpgpu_buffer_from_host(ctx, &gpu_a, a, n);
-    if (!err)
-        err = gpgpu_buffer_from_host(ctx, &gpu_b, b, n);
-    if (!err)
-        err = gpgpu_buffer_new(ctx, &gpu_out, n);
-    if (!err)
-        err = gpgpu_launch_kernel(ctx, &kernel, gpgpu_cover(n, OP_BLOCK), gpgpu_dim(OP_BLOCK, 1, 1),
-                                  &gpu_a.raw, &gpu_b.raw, &gpu_out.raw, (uint32_t)count);
-    if (!err)
-        err = gpgpu_buffer_readback(&gpu_out, out);
-    return err;
+    return op_binary(ctx, &gpgpu_image_matmul_4x4, "matmul_4x4", a, b, out, count * 16, (uint32_t)count);
 }

@@ -22,4 +22,9 @@ static inline int op_elements(uint32_t a, uint32_t b, uint32_t c, size_t *n)
     return 0;
 }
 
+/* out = KERNEL(a, b), n elements each, a thread an element; count is what the kernel counts by. n 0: nothing
+ * to do. */
+int op_binary(struct gpgpu_context *ctx, const struct gpgpu_kernel_image *image, const char *name,
+              const int32_t *a, const int32_t *b, int32_t *out, size_t n, uint32_t count);
+
 #endif
