@@ -88,9 +88,10 @@ bool block_is_done(const struct block_request *request);
 int block_wait(struct device *dev, struct block_request *request);
 
 /*
- * Any number of sectors, in as many requests as it takes, several in flight. They return the first error (as
- * block_submit() and the request's result); then part of the data may have been transferred. A flush makes
- * durable what was written before. Discarded sectors read as anything until they are written again.
+ * Any number of sectors, in as many requests as it takes, several in flight; fastest when `data` begins with
+ * a page, as the host copies to and from there. They return the first error (as block_submit() and the
+ * request's result); then part of the data may have been transferred. A flush makes durable what was written
+ * before. Discarded sectors read as anything until they are written again.
  */
 int block_read(struct device *dev, uint64_t sector, void *data, uint64_t nsectors);
 int block_write(struct device *dev, uint64_t sector, const void *data, uint64_t nsectors);
