@@ -8,6 +8,7 @@
 struct range {
     uint64_t sector;
     uint64_t nsectors;
+    uint64_t seed; /* of commands that do random things */
 };
 
 /*
@@ -28,6 +29,9 @@ void command_read(struct device *dev, struct range range);
 void command_many(struct device *dev, struct range range);
 void command_write(struct device *dev, struct range range);
 void command_discard(struct device *dev, struct range range);
+
+/* share.c, with threads: */
+void command_share(struct device *dev, struct range range);
 
 /* speed.c: */
 void command_speed(struct device *dev, struct range range);

@@ -6,6 +6,7 @@
 #include "disk.h"
 #include "core/test.h"
 #include "core/util.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,9 @@ static const struct {
     {"write", command_write},   {"discard", command_discard},   {"limits", command_limits},
     {"error", command_error},   {"readonly", command_readonly}, {"reset", command_reset},
     {"unbind", command_unbind}, {"timeout", command_timeout},   {"speed", command_speed},
+#ifdef CONFIG_THREADS
+    {"share", command_share},
+#endif
 };
 
 static void run(const char *name, struct range range)
@@ -28,9 +32,9 @@ static void run(const char *name, struct range range)
             commands[i].run(device_get(DEVICE_BLOCK, n), range);
         return;
     }
-    fail("no command \"%s\"; there are info, read, write, many, discard, limits, error, readonly, reset, "
-         "unbind",
-         name);
+    fail("no command \"%s\"; there are:", name);
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+        printf("  %s\n", commands[i].name);
 }
 
 static uint64_t number(int argc, char **argv, int index, uint64_t otherwise)
@@ -40,7 +44,7 @@ static uint64_t number(int argc, char **argv, int index, uint64_t otherwise)
 
 int main(int argc, char **argv)
 {
-    struct range range = {number(argc, argv, 2, 0), number(argc, argv, 3, 1)};
+    struct range range = {number(argc, argv, 2, 0), number(argc, argv, 3, 1), number(argc, argv, 4, 1)};
 
     if (device_count(DEVICE_BLOCK) == 0)
         fail("no disk: run with DEVICES='-drive file=FILE,format=raw,if=none,id=d -device "

@@ -50,7 +50,7 @@ void command_limits(struct device *dev, struct range range)
 void command_error(struct device *dev, struct range range)
 {
     uint64_t *words = sectors_alloc(1);
-    struct range rest = {range.sector + 1, range.nsectors - 1};
+    struct range rest = {.sector = range.sector + 1, .nsectors = range.nsectors - 1};
 
     expect(dev, block_read(dev, range.sector, words, 1), -EIO, "read of the bad sector");
     free(words);

@@ -11,6 +11,8 @@
 #include "core/util.h"
 #include "drivers/block.h"
 #include "hal/cpu.h"
+#include "hal/spinlock.h"
+#include "hal/thread.h"
 #include "hal/time.h"
 #include <stdlib.h>
 
@@ -27,18 +29,28 @@ struct blk_slot {
     struct list_node node; /* in `free` */
 };
 
+enum blk_state {
+    BLK_STOPPED, /* not started yet, or in the middle of a reset: requests wait */
+    BLK_RUNNING,
+    BLK_BROKEN, /* the device lied, or did not start: only a reset helps */
+};
+
+/* Any number of threads submit and wait. Requests end outside of `lock`, so that complete() may submit
+ * others. */
 struct virtio_blk {
     struct device *dev;
     struct virtio_device virtio;
-    struct virtio_queue queue;
     struct block_info info;
+    struct mutex resets;  /* one at a time */
+    struct spinlock lock; /* of all that follows; the interrupt handler takes it too */
+    enum blk_state state;
+    struct virtio_queue queue;
     struct blk_slot *slots;
     struct list_node free;    /* slots */
     struct list_node backlog; /* requests that wait for a slot */
-    bool broken;              /* the device lied; only a reset helps */
 };
 
-/* --- requests; interrupts are disabled in all of this --- */
+/* --- starting requests; the lock is held --- */
 
 /* Fills in the buffers between header and status. Returns how many the device reads, and in *nwrite writes.
  */
@@ -92,7 +104,7 @@ static void start_backlog(struct virtio_blk *blk)
 {
     bool any = false;
 
-    while (!blk->broken && !list_empty(&blk->free) && !list_empty(&blk->backlog)) {
+    while (blk->state == BLK_RUNNING && !list_empty(&blk->free) && !list_empty(&blk->backlog)) {
         struct block_request *request = list_first(&blk->backlog, struct block_request, node);
 
         list_remove(&request->node);
@@ -103,16 +115,19 @@ static void start_backlog(struct virtio_blk *blk)
         virtio_publish(&blk->virtio, &blk->queue);
 }
 
-static void finish(struct virtio_blk *blk, struct block_request *request, int result)
+/* --- ending requests: collected under the lock, finished without it --- */
+
+static void end_request(struct block_request *request, int result, struct list_node *ended)
 {
-    if (result && result != -ECANCELED)
-        log_error("%s: %s of %u sectors at %llu: %s", blk->dev->name,
-                  block_operation_name(request->operation), (unsigned)request->nsectors,
-                  (unsigned long long)request->sector, error_name(result));
     request->result = result;
-    __atomic_store_n(&request->done, true, __ATOMIC_RELEASE);
-    if (request->complete)
-        request->complete(request);
+    list_add_tail(ended, &request->node);
+}
+
+static void end_slot(struct virtio_blk *blk, struct blk_slot *slot, int result, struct list_node *ended)
+{
+    end_request(slot->request, result, ended);
+    slot->request = NULL;
+    list_add_tail(&blk->free, &slot->node);
 }
 
 static int result_of(const struct blk_slot *slot, uint32_t written)
@@ -131,43 +146,70 @@ static int result_of(const struct blk_slot *slot, uint32_t written)
     }
 }
 
-static void finish_slot(struct virtio_blk *blk, struct blk_slot *slot, int result)
+static void end_used(struct virtio_blk *blk, struct list_node *ended)
 {
-    struct block_request *request = slot->request;
+    uint32_t written = 0;
+    void *token;
+    int error;
 
-    slot->request = NULL;
-    list_add_tail(&blk->free, &slot->node);
-    finish(blk, request, result);
+    while ((error = virtqueue_take(&blk->queue.ring, &token, &written)) == 0)
+        end_slot(blk, token, result_of(token, written), ended);
+    if (error != -EAGAIN)
+        blk->state = BLK_BROKEN;
+}
+
+/* The device uses no memory any more: everything it had, and what waited, ends. */
+static void end_all(struct virtio_blk *blk, struct list_node *ended)
+{
+    struct blk_slot *slot;
+
+    while ((slot = virtqueue_cancel(&blk->queue.ring)) != NULL)
+        end_slot(blk, slot, -ECANCELED, ended);
+    while (!list_empty(&blk->backlog)) {
+        struct block_request *request = list_first(&blk->backlog, struct block_request, node);
+
+        list_remove(&request->node);
+        end_request(request, -ECANCELED, ended);
+    }
+}
+
+/* Interrupts are disabled. Once it is done the request may be gone: that comes last. */
+static void finish(struct virtio_blk *blk, struct block_request *request)
+{
+    int result = request->result;
+
+    if (result && result != -ECANCELED)
+        log_error("%s: %s of %u sectors at %llu: %s", blk->dev->name,
+                  block_operation_name(request->operation), (unsigned)request->nsectors,
+                  (unsigned long long)request->sector, error_name(result));
+    if (request->complete)
+        request->complete(request);
+    __atomic_store_n(&request->done, true, __ATOMIC_RELEASE);
+}
+
+static void finish_all(struct virtio_blk *blk, struct list_node *ended)
+{
+    while (!list_empty(ended)) {
+        struct block_request *request = list_first(ended, struct block_request, node);
+
+        list_remove(&request->node);
+        finish(blk, request);
+    }
 }
 
 static void blk_interrupt(void *arg)
 {
     struct virtio_blk *blk = arg;
-    uint32_t written = 0;
-    void *token;
-    int error;
+    struct list_node ended = LIST_INIT(ended);
 
     if (!virtio_interrupted(&blk->virtio))
         return;
-    while ((error = virtqueue_take(&blk->queue.ring, &token, &written)) == 0)
-        finish_slot(blk, token, result_of(token, written));
-    blk->broken = error != -EAGAIN;
+    spin_lock(&blk->lock);
+    if (blk->state == BLK_RUNNING)
+        end_used(blk, &ended);
     start_backlog(blk);
-}
-
-/* The device uses no memory any more: everything it had, and what waited, ends. */
-static void cancel_all(struct virtio_blk *blk)
-{
-    struct blk_slot *slot;
-
-    while ((slot = virtqueue_cancel(&blk->queue.ring)) != NULL)
-        finish_slot(blk, slot, -ECANCELED);
-    while (!list_empty(&blk->backlog)) {
-        struct block_request *request = list_first(&blk->backlog, struct block_request, node);
-
-        list_remove(&request->node);
-        finish(blk, request, -ECANCELED);
-    }
+    spin_unlock(&blk->lock);
+    finish_all(blk, &ended);
 }
 
 /* --- starting and stopping --- */
@@ -189,7 +231,7 @@ static int allocate_slots(struct virtio_blk *blk)
     return 0;
 }
 
-static int blk_start(struct virtio_blk *blk)
+static int start_device(struct virtio_blk *blk)
 {
     int error = virtio_start(&blk->virtio, BLK_F_SIZE_MAX | BLK_F_GEOMETRY | BLK_F_RO | BLK_F_BLK_SIZE |
                                                BLK_F_FLUSH | BLK_F_DISCARD);
@@ -198,23 +240,44 @@ static int blk_start(struct virtio_blk *blk)
         error = virtio_queue_start(&blk->virtio, &blk->queue, 0, BLK_DESCRIPTORS);
     if (!error)
         error = allocate_slots(blk);
-    blk->broken = error != 0;
     if (!error)
         virtio_ready(&blk->virtio);
     return error;
 }
 
+static void set_state(struct virtio_blk *blk, enum blk_state state)
+{
+    unsigned long flags = spin_lock_irq(&blk->lock);
+
+    blk->state = state;
+    start_backlog(blk);
+    spin_unlock_irq(&blk->lock, flags);
+}
+
+static int blk_start(struct virtio_blk *blk)
+{
+    int error = start_device(blk);
+
+    set_state(blk, error ? BLK_BROKEN : BLK_RUNNING);
+    return error;
+}
+
+/* Stopped, nobody but this looks at the queue. */
 static void blk_stop(struct virtio_blk *blk)
 {
-    unsigned long flags = cpu_irq_save();
+    struct list_node ended = LIST_INIT(ended);
+    unsigned long flags;
 
-    blk->broken = true; /* what complete() submits now is not started */
+    set_state(blk, BLK_STOPPED);
     virtio_reset(&blk->virtio);
-    cancel_all(blk);
+    flags = spin_lock_irq(&blk->lock);
+    end_all(blk, &ended);
+    spin_unlock(&blk->lock);
+    finish_all(blk, &ended);
+    cpu_irq_restore(flags);
     virtqueue_destroy(&blk->queue.ring);
     free(blk->slots);
     blk->slots = NULL;
-    cpu_irq_restore(flags);
 }
 
 /* --- properties --- */
@@ -281,14 +344,16 @@ static const struct block_info *blk_info(struct device *dev)
 static void blk_submit(struct device *dev, struct block_request *request)
 {
     struct virtio_blk *blk = dev->priv;
-    unsigned long flags = cpu_irq_save();
+    bool nothing_to_do = request->operation == BLOCK_FLUSH && !blk->info.can_flush; /* no volatile cache */
+    unsigned long flags = spin_lock_irq(&blk->lock);
 
-    if (request->operation == BLOCK_FLUSH && !blk->info.can_flush) {
-        finish(blk, request, 0); /* no volatile cache, nothing to flush */
-    } else {
+    request->result = 0;
+    if (!nothing_to_do)
         list_add_tail(&blk->backlog, &request->node);
-        start_backlog(blk);
-    }
+    start_backlog(blk);
+    spin_unlock(&blk->lock);
+    if (nothing_to_do)
+        finish(blk, request);
     cpu_irq_restore(flags);
 }
 
@@ -301,15 +366,29 @@ static bool is_done_or_broken(void *arg)
 {
     const struct wait *wait = arg;
 
-    return block_is_done(wait->request) || wait->blk->broken;
+    return block_is_done(wait->request) || __atomic_load_n(&wait->blk->state, __ATOMIC_RELAXED) == BLK_BROKEN;
+}
+
+/* Ends what others wait for too, and no interrupt tells them. */
+static int reset_locked(struct virtio_blk *blk)
+{
+    int error;
+
+    blk_stop(blk);
+    error = blk_start(blk);
+    wait_recheck();
+    return error;
 }
 
 static int blk_reset(struct device *dev)
 {
     struct virtio_blk *blk = dev->priv;
+    int error;
 
-    blk_stop(blk);
-    return blk_start(blk);
+    mutex_lock(&blk->resets);
+    error = reset_locked(blk);
+    mutex_unlock(&blk->resets);
+    return error;
 }
 
 static void log_timeout(const struct virtio_blk *blk, const struct block_request *request)
@@ -319,6 +398,8 @@ static void log_timeout(const struct virtio_blk *blk, const struct block_request
               (unsigned long long)request->sector, CONFIG_VIRTIO_BLK_TIMEOUT_MS, virtio_status(&blk->virtio));
 }
 
+/* The reset ends the request as cancelled; what ended it in truth is known here. A request that another
+ * thread's reset ended while this one waited for the mutex stays cancelled. */
 static void blk_wait(struct device *dev, struct block_request *request)
 {
     struct virtio_blk *blk = dev->priv;
@@ -327,10 +408,14 @@ static void blk_wait(struct device *dev, struct block_request *request)
 
     if (block_is_done(request))
         return;
-    if (error)
-        log_timeout(blk, request);
-    blk_reset(dev); /* ends the request, as cancelled: what ended it in truth is known here */
-    request->result = error ? error : -EPROTO;
+    mutex_lock(&blk->resets);
+    if (!block_is_done(request)) {
+        if (error)
+            log_timeout(blk, request);
+        reset_locked(blk);
+        request->result = error ? error : -EPROTO;
+    }
+    mutex_unlock(&blk->resets);
 }
 
 static const struct block_ops blk_ops = {
@@ -362,6 +447,7 @@ static int blk_probe(struct device *dev)
     if (!blk)
         return -ENOMEM;
     blk->dev = dev;
+    mutex_init(&blk->resets);
     list_init(&blk->backlog);
     list_init(&blk->free);
     error = blk_begin(blk);

@@ -71,9 +71,7 @@ void ipi_interrupt(void);     // only with CONFIG_SMP does one come
 // Finds and sets up the interrupt controller, if that has not happened; on the boot hart.
 void irq_init(void);
 
-// From sched.c and thread.c, or from one_thread.c. After device interrupts: what do threads wait for in
-// wait_until()? After the timer interrupt: whose deadline has come?
-void sched_interrupt(void);
+// From sched.c and thread.c, or from one_thread.c. After the timer interrupt: whose deadline has come?
 void sched_timer(void);
 
 // Of the running thread; the first one's stack is the image's and not meant here.

@@ -22,7 +22,7 @@ int wait_until(bool (*done)(void *), void *arg, uint64_t deadline)
     return is_done ? 0 : -ETIMEDOUT;
 }
 
-void sched_interrupt(void)
+void wait_recheck(void)
 {
 }
 

@@ -122,7 +122,7 @@ void sched_timer(void)
     sched_unlock(flags);
 }
 
-void sched_interrupt(void)
+void wait_recheck(void)
 {
     unsigned long flags = sched_lock();
     list_for_each_safe (node, &interrupt_waiters.waiters) {

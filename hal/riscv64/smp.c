@@ -20,7 +20,7 @@
 #include "hal/spinlock.h"
 #include "hal/time.h"
 
-#define START_MS         1000
+#define START_MS         10000 // on a busy host an emulated hart takes its time
 #define TRAP_STACK_PAGES 4
 
 static struct hart *harts[MACHINE_MAX_HARTS] = {&boot_hart};

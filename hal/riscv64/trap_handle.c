@@ -3,6 +3,8 @@
 #include "boot.h"
 #include "csr.h"
 
+#include "hal/time.h"
+
 void trap_handle(struct trap_frame *frame)
 {
     switch (frame->cause) {
@@ -15,7 +17,7 @@ void trap_handle(struct trap_frame *frame)
         break;
     case SCAUSE_INTERRUPT | IRQ_S_EXTERNAL:
         irq_dispatch();
-        sched_interrupt();
+        wait_recheck();
         break;
     default:
         trap_panic(frame);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Virtio devices of QEMU as the apps disk and random see them: every bus, interrupt, size and kind of trouble."""
 import array
+import random
 import re
 
 import pytest
@@ -159,6 +160,18 @@ def test_large_blocks(image):
     assert "blocks of 4096 bytes" in passed(run("info", large))
     passed(run("limits 0 8", large))
     passed(run("read 8 8000", large))
+
+
+# With 4 harts several threads are in the driver at once; with one they take turns while requests are in flight.
+@machine
+@pytest.mark.parametrize("config, harts", [("smp", 4), ("threads", 1)])
+def test_disk_that_many_threads_share(tmp_path, machine, config, harts):
+    path = tmp_path / "shared.img"
+    path.write_bytes(bytes(4 * MIB))
+    seed = random.randrange(1 << 32)
+    output = passed(run(f"share 0 8192 {seed}", drive(path), MACHINE=MACHINES[machine], CONFIG=config, SMP=harts))
+    assert output.count("] block0: thread ") == 8
+    assert any(path.read_bytes())
 
 
 def test_speed_is_measured(image):

@@ -3,7 +3,8 @@
  * Block devices: disks that are read and written in sectors of 512 bytes.
  *
  * The simple way: block_read() and its kind return when the work is done. The other way: a program keeps
- * several requests in flight with block_submit(), and waits for each when it needs it.
+ * several requests in flight with block_submit(), and waits for each when it needs it. Any number of threads
+ * may do both at the same time; requests that overlap are done in any order.
  */
 #ifndef DRIVERS_BLOCK_H
 #define DRIVERS_BLOCK_H
@@ -44,8 +45,8 @@ struct block_request {
     uint32_t nsectors; /* not 0 */
     void *data;        /* read and write: nsectors * BLOCK_SECTOR bytes that a device can reach (hal/dma.h) */
     /*
-     * Called when it is done, with interrupts disabled; may submit further requests, unless this one was
-     * cancelled. NULL: nothing is called.
+     * Called right before it is done, with interrupts disabled, on any hart; may submit other requests,
+     * unless this one was cancelled. NULL: nothing is called.
      */
     void (*complete)(struct block_request *request);
     void *owner; /* the caller's, for complete() */

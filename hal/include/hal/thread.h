@@ -7,7 +7,7 @@
 // tick. With CONFIG_SMP, and in a Linux process, threads run at the same time: code for all three locks what
 // it shares.
 //
-// Devices, the GPU runtime and the bus are not locked inside: one thread at a time uses a device.
+// Devices (but disks), the GPU runtime and the bus are not locked inside: one thread at a time uses a device.
 // Unless a function says so, none here may be called from an interrupt handler.
 #ifndef HAL_THREAD_H
 #define HAL_THREAD_H

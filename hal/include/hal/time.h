@@ -21,4 +21,8 @@ bool deadline_passed(uint64_t deadline);
 // handlers.
 int wait_until(bool (*done)(void *), void *arg, uint64_t deadline);
 
+// Has other threads' waits test their done(), as each device interrupt does: for what becomes true without
+// one.
+void wait_recheck(void);
+
 #endif
