@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Several threads use one disk at the same time, each a part of its own: random writes and reads, many small requests
- * in flight, while the main thread resets the device now and then. What a sector must hold is known from how often it
- * was written, so an exchanged, lost or torn request is noticed.
+ * Several threads use one disk at the same time, each a part of its own: random writes and reads, many small
+ * requests in flight, while the main thread resets the device now and then. What a sector must hold is known
+ * from how often it was written, so an exchanged, lost or torn request is noticed.
  */
 #include "disk.h"
 #include "core/errno.h"
@@ -148,7 +148,8 @@ static int use_part(void *arg)
 {
     struct sharer *s = arg;
     struct block_request batch[PIECES];
-    struct block_request all = {.sector = s->range.sector, .nsectors = (uint32_t)s->range.nsectors, .data = s->data};
+    struct block_request all = {
+        .sector = s->range.sector, .nsectors = (uint32_t)s->range.nsectors, .data = s->data};
 
     all.operation = BLOCK_WRITE;
     fill(s, &all);
@@ -202,7 +203,8 @@ void command_share(struct device *dev, struct range range)
                (unsigned long long)part, THREADS, (unsigned long long)seed))
         return;
     for (unsigned i = 0; i < THREADS; i++) {
-        sharers[i] = (struct sharer){.dev = dev, .range = {.sector = range.sector + i * part, .nsectors = part}};
+        sharers[i] =
+            (struct sharer){.dev = dev, .range = {.sector = range.sector + i * part, .nsectors = part}};
         if (!start(&sharers[i], seed, i))
             fail("no memory for thread %u", i);
     }
