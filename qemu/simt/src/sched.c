@@ -318,16 +318,9 @@ static int raise_deadlock(struct simt_cu *cu, const struct simt_warp *w, const s
     return -EFAULT;
 }
 
-/* The budget or the time is used up. When threads of the block wait at a barrier, that names the bug better.
- */
+/* The budget or the time is used up: the record names where the path that ran then is. */
 static int raise_limit(struct simt_cu *cu, const struct simt_warp *w, const struct simt_path *p)
 {
-    const struct simt_warp *stuck_warp = NULL;
-    const struct simt_path *stuck = waiting_path(cu, &stuck_warp);
-
-    if (stuck) {
-        return raise_deadlock(cu, stuck_warp, stuck);
-    }
     simt_raise(cu, w, p, SIMT_LIMIT, p->mask, p->pc, word_at(cu, p->pc), 0);
     return -EFAULT;
 }
