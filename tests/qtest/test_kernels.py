@@ -195,9 +195,39 @@ def test_code_changed_between_launches(gpu):
         assert gpu.read_words(0x2000, 1) == [value]
 
 
-@pytest.mark.parametrize("engine", ["interp", "auto"])
-def test_trace_of_one_warp(tmp_path, engine):
-    path = tmp_path / "trace"
-    with Machine(f"gpgpu,trace={path},trace_block=1,trace_warp=1,engine={engine}") as machine:
-        Gpgpu(machine).launch("li t0, 5\n addi t0, t0, 7\n ebreak", grid=2, block=64)
-    assert "addi" in path.read_text(encoding="utf-8")
+@pytest.mark.parametrize("engine", ["auto", "interp", "jit", "check"])
+def test_engines_agree(engine):
+    with Machine(f"gpgpu,engine={engine}") as machine:
+        gpu = Gpgpu(machine)
+        test_divergence_rejoins(gpu)
+        test_barrier_and_shared_memory(gpu)
+
+
+def test_division_by_zero(gpu):
+    """The results that the specification names, and no trap (M and F extensions)."""
+    body = "div t2, a0, a1\n divu t3, a0, a1\n rem t4, a0, a1\n remu t5, a0, a1\n" \
+           "fmv.w.x fa0, zero\n fdiv.s fa0, fa0, fa0\n fmv.x.w t6, fa0\n" \
+           + "".join(f"sw {register}, {4 * i}(t1)\n" for i, register in enumerate(("t2", "t3", "t4", "t5", "t6")))
+    for dividend in (0, 7, 0x80000000):
+        gpu.launch(PROLOGUE + body + "ebreak", args=[dividend, 0])
+        assert (gpu["ERROR_STATUS"], gpu.read_words(OUT, 5)) == (0, [0xFFFFFFFF, 0xFFFFFFFF, dividend, dividend, 0x7FC00000])
+
+
+def test_blocks_are_numbered_x_fastest(gpu):
+    """In mhartid, against the three indices of the control page."""
+    body = """
+        lw t0, 0x10(s0)
+        lw t2, 0x14(s0)
+        lw t3, 0x18(s0)
+        csrr t1, mhartid
+        srli t1, t1, 13
+        slli t2, t2, 4
+        slli t3, t3, 8
+        or t0, t0, t2
+        or t0, t0, t3
+        slli t1, t1, 2
+        li t2, 0x4000
+        add t1, t1, t2
+        sw t0, (t1)"""
+    got = run(gpu, body, 3 * 4 * 5, grid=(3, 4, 5), block=1)
+    assert got == [x | y << 4 | z << 8 for z in range(5) for y in range(4) for x in range(3)]

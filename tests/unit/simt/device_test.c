@@ -135,6 +135,25 @@ static void two_to_the_31_blocks_can_be_stopped(void **state)
     fixture_close(&f);
 }
 
+static void blocks_of_1_to_1024_threads(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, (struct simt_config){.num_cus = 2});
+    uint32_t *out = fixture_words(&f, OUT);
+
+    for (uint32_t size = 1; size <= SIMT_MAX_BLOCK; size++) {
+        struct simt_launch launch = fixture_launch(&f, K_IDS, 0, 1, size);
+        memset(out, 0xff, 4 * (size + 1));
+        fixture_run(&f, &launch);
+        for (uint32_t t = 0; t < size; t++) {
+            assert_int_equal(out[t], t);
+        }
+        assert_int_equal(out[size], UINT32_MAX);
+    }
+    fixture_close(&f);
+}
+
 static void timeout_ends_an_endless_kernel(void **state)
 {
     (void)state;
@@ -381,6 +400,7 @@ int device_suite(void)
         cmocka_unit_test(bad_launches_are_refused),
         cmocka_unit_test(cancel_ends_an_endless_kernel),
         cmocka_unit_test(two_to_the_31_blocks_can_be_stopped),
+        cmocka_unit_test(blocks_of_1_to_1024_threads),
         cmocka_unit_test(timeout_ends_an_endless_kernel),
         cmocka_unit_test(budget_is_exact),
         cmocka_unit_test(callbacks_may_start_the_next_launch),
