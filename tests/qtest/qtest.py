@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""QEMU's virt machine without any guest software: this process does the loads and stores.
+"""QEMU's virt machine without any guest software: this process does the loads and stores, and with accel="tcg"
+processors run beside it.
 
 The protocol is described in QEMU's system/qtest.c, the machine's addresses in hw/riscv/virt.c.
 """
@@ -65,13 +66,13 @@ class Lines:
 class Machine:
     """A running QEMU. Use as a context manager; leaving it checks that QEMU ends cleanly."""
 
-    def __init__(self, *devices, machine="virt", arguments=()):
+    def __init__(self, *devices, machine="virt", accel="qtest", arguments=()):
         self.folder = tempfile.TemporaryDirectory(prefix="weft-qtest-")
         path = Path(self.folder.name)
         self.qtest, self.qmp = Lines(str(path / "qtest")), Lines(str(path / "qmp"))
         self.log_path = path / "log"
         self.raised = set()  # interrupt lines that are up
-        command = [qemu_binary(), "-M", machine, "-m", "128M", "-accel", "qtest", "-display", "none", "-nodefaults",
+        command = [qemu_binary(), "-M", machine, "-m", "128M", "-accel", accel, "-display", "none", "-nodefaults",
                    "-qtest", f"unix:{path / 'qtest'}", "-qtest-log", "/dev/null", "-qmp", f"unix:{path / 'qmp'}",
                    "-d", "guest_errors", "-D", str(self.log_path)]
         for device in devices:

@@ -5,7 +5,7 @@ import pytest
 import pci
 import qtest
 from gpgpu import (BUSY, DMA_BUSY, DMA_COMPLETE, DMA_IRQ, IRQ_DMA, IRQ_KERNEL, MSIX_PBA, MSIX_TABLE, READY,
-                   REGISTERS, Gpgpu)
+                   REGISTERS, RESET, Gpgpu)
 from qtest import Machine, wait_until
 from queue_driver import Queue, descriptor
 
@@ -160,6 +160,78 @@ def test_migration_to_another_vram_size_is_refused(tmp_path):
     migration.devices = ("gpgpu,vram_size=2M",)
     with pytest.raises(RuntimeError, match="gpgpu-vram: 0x100000 != 0x200000"):
         migration.target()
+
+
+class Snapshots:
+    """Snapshots of a machine, on a disk that only they use."""
+
+    def __init__(self, machine, folder):
+        self.machine, image = machine, folder / "snapshots.qcow2"
+        image.touch()
+        machine.monitor("blockdev-add", driver="file", filename=str(image), **{"node-name": "image"})
+        self.job("blockdev-create", options={"driver": "qcow2", "file": "image", "size": 1 << 20})
+        machine.monitor("blockdev-add", driver="qcow2", file="image", **{"node-name": "disk"})
+
+    def job(self, command, **arguments):
+        self.machine.monitor(command, **{"job-id": "job", **arguments})
+
+        def job():
+            return self.machine.monitor("query-jobs")[0]
+
+        wait_until(lambda: job()["status"] == "concluded", command)
+        assert "error" not in job(), job()
+        self.machine.monitor("job-dismiss", id="job")
+
+    def save(self, tag):
+        self.job("snapshot-save", tag=tag, vmstate="disk", devices=["disk"])
+
+    def load(self, tag):
+        self.job("snapshot-load", tag=tag, vmstate="disk", devices=["disk"])
+
+
+def test_snapshots_of_a_running_kernel(async_gpu, tmp_path):
+    """It finishes with the right result after savevm, and once more when loadvm brings it back."""
+    gpu = async_gpu
+    snapshots = Snapshots(gpu.machine, tmp_path)
+
+    def finishes():
+        assert (gpu["GLOBAL_STATUS"], gpu["IRQ_STATUS"], gpu.read_words(0x2000, 1)) == (BUSY, 0, [0])
+        gpu.write_words(0x3000, [1])
+        gpu.wait_idle()
+        assert (gpu["IRQ_STATUS"], gpu["ERROR_STATUS"], gpu.read_words(0x2000, 1)) == (IRQ_KERNEL, 0, [31])
+
+    gpu.prepare(WAIT_AND_STORE, args=[31])
+    gpu["DISPATCH"] = 1
+    snapshots.save("waiting")
+    finishes()
+    gpu.prepare("1: j 1b", grid=8)  # what runs is given up for what was saved
+    gpu["DISPATCH"] = 1
+    snapshots.load("waiting")
+    finishes()
+
+
+def test_snapshots_of_a_transfer_and_a_queue(async_gpu, tmp_path):
+    gpu, size = async_gpu, 48 << 20
+    snapshots = Snapshots(gpu.machine, tmp_path)
+    gpu.machine.write_words(BUFFER + size - 4, [0xABCD])
+    gpu.prepare(WAIT_AND_STORE, args=[8])
+    queue = Queue(gpu)
+
+    def finish():
+        assert (gpu["DMA_STATUS"], gpu["IRQ_STATUS"]) == (DMA_COMPLETE, IRQ_DMA)
+        assert gpu.read_words(0x10000 + size - 4, 1) == [0xABCD]
+        assert (queue.completed, gpu["GLOBAL_STATUS"]) == (0, BUSY)
+        gpu.write_words(0x3000, [1])
+        queue.wait()
+        assert (queue.statuses(2), gpu.read_words(0x2000, 1)) == ([0, 0], [8])
+
+    queue.push(descriptor(), descriptor())
+    gpu.start_dma(BUFFER, 0x10000, size, DMA_IRQ)
+    snapshots.save("busy")
+    finish()
+    gpu["GLOBAL_CTRL"] = RESET
+    snapshots.load("busy")
+    finish()
 
 
 SLOT_CONTROL, POWER_OFF = 0x18, 0x0700  # power controller and indicator off (PCI Express 3.0, 7.8.10)
