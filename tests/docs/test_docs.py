@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The documents that lead a reader somewhere, followed in a copy of the tree."""
+import re
 import shutil
 import subprocess
 import sys
@@ -42,6 +43,15 @@ def test_write_a_driver(copy):
                                               ("docs/write-a-kernel.md", 1)])
 def test_document(copy, document, outputs):
     assert follow(copy, (copy / document).read_text(encoding="utf-8"), QEMU) == outputs
+
+
+def test_conformance_names_what_exists():
+    """Each test or program that docs/conformance.md names; "…" stands for any end."""
+    sources = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("*.*")
+                      if file.suffix in (".c", ".h", ".py", ".mk") and "corpus" not in file.parts)
+    names = re.findall(r"`(\w*_\w+)(…?)`", (ROOT / "docs/conformance.md").read_text(encoding="utf-8"))
+    missing = [name for name, any_end in names if not re.search(rf"\b{name}" + (r"" if any_end else r"\b"), sources)]
+    assert len(names) > 30 and not missing
 
 
 # --- the follower itself ---
