@@ -26,33 +26,27 @@ struct rv32_module {
     struct rv32_kernel kernels[];
 };
 
-static struct rv32_device *to_rv32(struct gpgpu_device *dev)
-{
-    return container_of(dev, struct rv32_device, gpgpu);
-}
-
 int rv32_init(struct rv32_device *dev, const struct rv32_port *port, const struct gpgpu_caps *caps)
 {
     dev->gpgpu.ops = &rv32_ops;
     dev->port = port;
     dev->caps = *caps;
-    dev->running = dev->faulted = false;
+    dev->faulted = false;
     list_init(&dev->modules);
+    rv32_work_init(dev);
     /* Address 0 is never given out: it is the null pointer of kernels. */
     int err = vram_init(&dev->vram, GPGPU_ALIGNMENT, caps->vram_bytes - GPGPU_ALIGNMENT);
     if (err)
         return err;
-    err = vram_alloc(&dev->vram, GPGPU_MAX_ARGS * sizeof(uint32_t), &dev->args);
+    err = vram_alloc(&dev->vram, RV32_DEPTH * RV32_ARGS_BYTES, &dev->args);
     if (err)
         vram_destroy(&dev->vram);
     return err;
 }
 
-static int sync_launch(struct rv32_device *dev);
-
 void rv32_destroy(struct rv32_device *dev)
 {
-    sync_launch(dev);
+    rv32_drain(dev);
     list_for_each_safe (node, &dev->modules) {
         list_remove(node);
         free(list_entry(node, struct rv32_module, node));
@@ -89,41 +83,48 @@ static int check_range(const struct rv32_device *dev, const char *what, gpgpu_ad
     return -EINVAL;
 }
 
-/* The device does one thing at a time, so a copy first waits for the launch before it. */
-static int before_copy(struct rv32_device *dev, const char *what, gpgpu_addr_t addr, size_t size)
+/* Queue a copy whose device ranges have been checked. */
+static int queue_copy(struct rv32_device *dev, gpgpu_stream_t handle, const struct rv32_copy *copy)
 {
-    int err = check_range(dev, what, addr, size);
-    return err ? err : sync_launch(dev);
+    struct rv32_stream *stream = rv32_find_stream(dev, handle);
+    if (!stream)
+        return -EINVAL;
+    struct rv32_work *work = rv32_new_work(dev);
+    work->kind = RV32_COPY;
+    work->copy = *copy;
+    rv32_submit(dev, stream, work);
+    return 0;
 }
 
 static int rv32_copy_h2d(struct gpgpu_device *gpgpu, gpgpu_stream_t stream, gpgpu_addr_t dst, const void *src,
                          size_t size)
 {
     struct rv32_device *dev = to_rv32(gpgpu);
-    (void)stream;
-    int err = before_copy(dev, "copy to the device", dst, size);
-    return err ? err : dev->port->write(dev, dst, src, size);
+    struct rv32_copy copy = {.direction = RV32_TO_DEVICE, .device = dst, .source = src, .size = size};
+    int err = check_range(dev, "copy to the device", dst, size);
+    return err ? err : queue_copy(dev, stream, &copy);
 }
 
 static int rv32_copy_d2h(struct gpgpu_device *gpgpu, gpgpu_stream_t stream, void *dst, gpgpu_addr_t src,
                          size_t size)
 {
     struct rv32_device *dev = to_rv32(gpgpu);
-    (void)stream;
-    int err = before_copy(dev, "copy from the device", src, size);
-    return err ? err : dev->port->read(dev, dst, src, size);
+    struct rv32_copy copy = {.direction = RV32_FROM_DEVICE, .device = src, .destination = dst, .size = size};
+    int err = check_range(dev, "copy from the device", src, size);
+    return err ? err : queue_copy(dev, stream, &copy);
 }
 
 static int rv32_copy_d2d(struct gpgpu_device *gpgpu, gpgpu_stream_t stream, gpgpu_addr_t dst,
                          gpgpu_addr_t src, size_t size)
 {
     struct rv32_device *dev = to_rv32(gpgpu);
-    if (!dev->port->copy)
+    if (!(dev->caps.features & GPGPU_FEATURE_COPY_D2D))
         return gpgpu_copy_through_host(gpgpu, stream, dst, src, size);
+    struct rv32_copy copy = {.direction = RV32_INSIDE, .device = dst, .from = src, .size = size};
     int err = check_range(dev, "copy inside the device", src, size);
     if (!err)
-        err = before_copy(dev, "copy inside the device", dst, size);
-    return err ? err : dev->port->copy(dev, dst, src, size);
+        err = check_range(dev, "copy inside the device", dst, size);
+    return err ? err : queue_copy(dev, stream, &copy);
 }
 
 /* ---- modules ------------------------------------------------------------------------------------------- */
@@ -135,6 +136,16 @@ static void fill_kernels(struct rv32_module *m, const struct gpgpu_kernel_image 
     for (size_t i = 0; i < m->nkernels; i++)
         m->kernels[i] = (struct rv32_kernel){
             .module = m, .entry = &image->entries[i], .pc = m->code + (v->offsets ? v->offsets[i] : 0)};
+}
+
+static int copy_code(struct rv32_device *dev, gpgpu_addr_t to, const struct gpgpu_kernel_variant *v)
+{
+    struct rv32_work *work = rv32_new_work(dev);
+    work->kind = RV32_COPY;
+    work->copy =
+        (struct rv32_copy){.direction = RV32_TO_DEVICE, .device = to, .source = v->code, .size = v->size};
+    rv32_submit(dev, &dev->setup, work);
+    return rv32_sync_stream(dev, &dev->setup);
 }
 
 static int rv32_module_load(struct gpgpu_device *gpgpu, const struct gpgpu_kernel_image *image,
@@ -152,7 +163,7 @@ static int rv32_module_load(struct gpgpu_device *gpgpu, const struct gpgpu_kerne
     int err = vram_alloc(&dev->vram, v->size, &m->code);
     if (err)
         goto free_module;
-    err = dev->port->write(dev, m->code, v->code, v->size);
+    err = copy_code(dev, m->code, v);
     if (err)
         goto free_code;
     fill_kernels(m, image, v);
@@ -184,11 +195,11 @@ static int rv32_module_unload(struct gpgpu_device *gpgpu, gpgpu_module_t handle)
     struct rv32_module *m = find_module(dev, handle);
     if (!m)
         return -EINVAL;
-    int err = sync_launch(dev);
+    rv32_drain(dev);
     vram_free(&dev->vram, m->code);
     list_remove(&m->node);
     free(m);
-    return err;
+    return 0;
 }
 
 static int rv32_kernel_get(struct gpgpu_device *gpgpu, gpgpu_module_t module, const char *name,
@@ -238,76 +249,59 @@ static uint32_t arg_word(const struct gpgpu_arg *arg)
     return 0;
 }
 
-static int write_args(struct rv32_device *dev, const struct gpgpu_launch *launch)
+static void write_args(struct rv32_device *dev, uint64_t to, const struct gpgpu_launch *launch)
 {
     uint32_t words[GPGPU_MAX_ARGS];
-    if (launch->nargs == 0)
-        return 0;
     for (size_t i = 0; i < launch->nargs; i++)
         words[i] = arg_word(&launch->args[i]);
-    return dev->port->write(dev, dev->args, words, launch->nargs * sizeof(words[0]));
+    if (launch->nargs > 0)
+        dev->port->write(dev, to, words, launch->nargs * sizeof(words[0]));
 }
 
-static int rv32_launch(struct gpgpu_device *gpgpu, gpgpu_stream_t stream, gpgpu_kernel_t handle,
-                       const struct gpgpu_launch *launch)
+static void queue_launch(struct rv32_device *dev, struct rv32_stream *stream,
+                         const struct rv32_kernel *kernel, const struct gpgpu_launch *launch)
 {
-    struct rv32_device *dev = to_rv32(gpgpu);
-    (void)stream;
-    const struct rv32_kernel *kernel = find_kernel(dev, handle);
-    if (!kernel) {
-        log_error("%s: launch of a kernel that is not loaded", gpgpu->name);
-        return -EINVAL;
-    }
-    int err = gpgpu_check_launch(&dev->caps, kernel->entry, launch);
-    if (!err)
-        err = sync_launch(dev);
-    if (!err)
-        err = write_args(dev, launch);
-    if (err)
-        return err;
-
-    dev->current = (struct rv32_start){
+    struct rv32_work *work = rv32_new_work(dev);
+    uint64_t args = rv32_work_args(dev, work);
+    write_args(dev, args, launch);
+    work->kind = RV32_LAUNCH;
+    work->kernel = kernel;
+    work->start = (struct rv32_start){
         .kernel = kernel->pc,
-        .args = dev->args,
+        .args = args,
         .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
         .block = {launch->block[0], launch->block[1], launch->block[2]},
         .shared_bytes = launch->shared_bytes,
     };
-    dev->current_kernel = kernel;
-    err = dev->port->start(dev, &dev->current);
-    dev->running = !err;
+    rv32_submit(dev, stream, work);
+}
+
+static int rv32_launch(struct gpgpu_device *gpgpu, gpgpu_stream_t stream_handle, gpgpu_kernel_t handle,
+                       const struct gpgpu_launch *launch)
+{
+    struct rv32_device *dev = to_rv32(gpgpu);
+    struct rv32_stream *stream = rv32_find_stream(dev, stream_handle);
+    const struct rv32_kernel *kernel = find_kernel(dev, handle);
+    if (!kernel)
+        log_error("%s: launch of a kernel that is not loaded", gpgpu->name);
+    if (!kernel || !stream)
+        return -EINVAL;
+    int err = gpgpu_check_launch(&dev->caps, kernel->entry, launch);
+    if (!err)
+        queue_launch(dev, stream, kernel, launch);
     return err;
 }
 
-static void record_fault(struct rv32_device *dev)
+void rv32_record_fault(struct rv32_device *dev, const struct rv32_kernel *kernel,
+                       const struct gpgpu_fault *fault)
 {
-    const struct rv32_kernel *k = dev->current_kernel;
     char text[320];
-    dev->fault.pc_offset = dev->fault.pc - k->module->code;
-    snprintf(dev->fault.kernel, sizeof(dev->fault.kernel), "%s", k->entry->name);
+    dev->fault = *fault;
+    dev->fault.pc_offset = fault->pc - kernel->module->code;
+    snprintf(dev->fault.kernel, sizeof(dev->fault.kernel), "%s", kernel->entry->name);
     dev->faulted = true;
     gpgpu_fault_describe(&dev->fault, text, sizeof(text));
     log_error("%s: %s", dev->gpgpu.name, text);
-}
-
-static int sync_launch(struct rv32_device *dev)
-{
-    if (!dev->running)
-        return 0;
-    dev->running = false;
-    struct gpgpu_fault fault = {0};
-    int err = dev->port->wait(dev, &dev->current, &fault);
-    if (err == -EFAULT) {
-        dev->fault = fault;
-        record_fault(dev);
-    }
-    return err;
-}
-
-static int rv32_sync(struct gpgpu_device *gpgpu, gpgpu_stream_t stream)
-{
-    (void)stream;
-    return sync_launch(to_rv32(gpgpu));
 }
 
 static int rv32_last_fault(struct gpgpu_device *gpgpu, struct gpgpu_fault *out)
@@ -345,4 +339,11 @@ const struct gpgpu_ops rv32_ops = {
     .launch = rv32_launch,
     .sync = rv32_sync,
     .last_fault = rv32_last_fault,
+    .stream_create = rv32_stream_create,
+    .stream_destroy = rv32_stream_destroy,
+    .event_create = rv32_event_create,
+    .event_destroy = rv32_event_destroy,
+    .event_record = rv32_event_record,
+    .event_sync = rv32_event_sync,
+    .event_elapsed_ns = rv32_event_elapsed_ns,
 };

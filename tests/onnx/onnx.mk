@@ -3,7 +3,7 @@
 include lib/gpgpu/kernels/kernels.mk
 include qemu/simt/hosted.mk
 
-src-operator_server := tests/onnx/operator_server.c $(addprefix drivers/gpgpu/,gpgpu.c rv32.c vram.c sim/sim.c) \
+src-operator_server := tests/onnx/operator_server.c $(addprefix drivers/gpgpu/,gpgpu.c rv32.c rv32_work.c vram.c sim/sim.c) \
 	lib/gpgpu/pool.c $(wildcard lib/gpgpu/catalogue/*.c) $(addprefix lib/gpgpu/cpu/,$(float-srcs)) \
 	$(addprefix lib/gpgpu/ops/,$(float-srcs) tensor.c check.c launch.c graph.c event.c) $(op-module).image.c \
 	$(addprefix hal/linux/,time.c) $(wildcard bus/*.c lib/core/*.c)

@@ -21,12 +21,17 @@ static struct mock *to_mock(struct gpgpu_device *dev)
     return container_of(dev, struct mock, gpgpu);
 }
 
+static int count(struct mock *m, enum gpgpu_mock_op op)
+{
+    m->plan[op].calls++;
+    return m->plan[op].calls == m->plan[op].fails_at ? m->plan[op].error : 0;
+}
+
 /* Count a call; the error it has to return, or 0. */
 static int call(struct gpgpu_device *dev, enum gpgpu_mock_op op)
 {
-    struct mock *m = to_mock(dev);
-    m->plan[op].calls++;
-    return m->plan[op].calls == m->plan[op].fails_at ? m->plan[op].error : 0;
+    int err = count(to_mock(dev), op), any = count(to_mock(dev), MOCK_ANY);
+    return err ? err : any;
 }
 
 static struct gpgpu_device *inner(struct gpgpu_device *dev)
@@ -112,12 +117,45 @@ static int mock_last_fault(struct gpgpu_device *dev, struct gpgpu_fault *out)
 
 static int mock_stream_create(struct gpgpu_device *dev, gpgpu_stream_t *out)
 {
-    return gpgpu_device_stream_create(inner(dev), out);
+    int err = call(dev, MOCK_STREAM_CREATE);
+    return err ? err : gpgpu_device_stream_create(inner(dev), out);
 }
 
 static int mock_stream_destroy(struct gpgpu_device *dev, gpgpu_stream_t stream)
 {
-    return gpgpu_device_stream_destroy(inner(dev), stream);
+    int err = call(dev, MOCK_STREAM_DESTROY);
+    return err ? err : gpgpu_device_stream_destroy(inner(dev), stream);
+}
+
+static int mock_event_create(struct gpgpu_device *dev, gpgpu_event_t *out)
+{
+    int err = call(dev, MOCK_EVENT);
+    return err ? err : gpgpu_device_event_create(inner(dev), out);
+}
+
+static int mock_event_destroy(struct gpgpu_device *dev, gpgpu_event_t event)
+{
+    int err = call(dev, MOCK_EVENT);
+    return err ? err : gpgpu_device_event_destroy(inner(dev), event);
+}
+
+static int mock_event_record(struct gpgpu_device *dev, gpgpu_stream_t stream, gpgpu_event_t event)
+{
+    int err = call(dev, MOCK_EVENT);
+    return err ? err : gpgpu_device_event_record(inner(dev), stream, event);
+}
+
+static int mock_event_sync(struct gpgpu_device *dev, gpgpu_event_t event)
+{
+    int err = call(dev, MOCK_EVENT);
+    return err ? err : gpgpu_device_event_sync(inner(dev), event);
+}
+
+static int mock_event_elapsed_ns(struct gpgpu_device *dev, gpgpu_event_t start, gpgpu_event_t end,
+                                 uint64_t *out)
+{
+    int err = call(dev, MOCK_EVENT);
+    return err ? err : gpgpu_device_event_elapsed_ns(inner(dev), start, end, out);
 }
 
 static const struct gpgpu_ops mock_ops = {
@@ -135,6 +173,11 @@ static const struct gpgpu_ops mock_ops = {
     .last_fault = mock_last_fault,
     .stream_create = mock_stream_create,
     .stream_destroy = mock_stream_destroy,
+    .event_create = mock_event_create,
+    .event_destroy = mock_event_destroy,
+    .event_record = mock_event_record,
+    .event_sync = mock_event_sync,
+    .event_elapsed_ns = mock_event_elapsed_ns,
 };
 
 int gpgpu_mock_create(struct gpgpu_device *inner_device, struct gpgpu_device **out)

@@ -19,7 +19,11 @@ enum gpgpu_mock_op {
     MOCK_KERNEL_GET,
     MOCK_LAUNCH,
     MOCK_SYNC,
-    MOCK_OPS, /* their number */
+    MOCK_STREAM_CREATE,
+    MOCK_STREAM_DESTROY,
+    MOCK_EVENT, /* any of the five */
+    MOCK_ANY,   /* any of all of them */
+    MOCK_OPS,   /* their number */
 };
 
 /* A mock over inner, which stays the caller's and must outlive it. 0 and *out, or -ENOMEM. */
@@ -27,7 +31,7 @@ int gpgpu_mock_create(struct gpgpu_device *inner, struct gpgpu_device **out);
 void gpgpu_mock_destroy(struct gpgpu_device *mock);
 
 /* The n-th call of op from now on (1: the next) returns error and does not reach the inner device. One plan
- * an op; n 0 takes it back. */
+ * an op, MOCK_ANY being one of its own; n 0 takes it back. */
 void gpgpu_mock_fail(struct gpgpu_device *mock, enum gpgpu_mock_op op, unsigned n, int error);
 
 /* Calls of op so far, failed ones included. */

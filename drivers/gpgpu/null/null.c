@@ -28,44 +28,70 @@ static struct null *to_null(struct rv32_device *dev)
     return container_of(dev, struct null, rv32);
 }
 
-static int null_write(struct rv32_device *dev, uint64_t dst, const void *src, size_t size)
+static void null_write(struct rv32_device *dev, uint64_t dst, const void *src, size_t size)
 {
     (void)dst;
     (void)src;
     to_null(dev)->counts.writes++;
     to_null(dev)->counts.written_bytes += size;
-    return 0;
 }
 
-static int null_read(struct rv32_device *dev, void *dst, uint64_t src, size_t size)
+static int null_copy(struct rv32_device *dev, const struct rv32_copy *copy)
 {
-    (void)src;
-    memset(dst, 0, size);
-    to_null(dev)->counts.reads++;
-    to_null(dev)->counts.read_bytes += size;
+    if (copy->direction == RV32_FROM_DEVICE) {
+        memset(copy->destination, 0, copy->size);
+        to_null(dev)->counts.reads++;
+        to_null(dev)->counts.read_bytes += copy->size;
+    } else {
+        null_write(dev, copy->device, copy->source, copy->size);
+    }
     return 0;
 }
 
-static int null_start(struct rv32_device *dev, const struct rv32_start *start)
+static int null_copy_ended(struct rv32_device *dev)
+{
+    (void)dev;
+    return 0;
+}
+
+static int null_start(struct rv32_device *dev, const struct rv32_start *start, bool chained)
 {
     (void)start;
+    (void)chained;
     to_null(dev)->counts.launches++;
     return 0;
 }
 
-static int null_wait(struct rv32_device *dev, const struct rv32_start *start, struct gpgpu_fault *fault)
+static int null_launch_ended(struct rv32_device *dev, const struct rv32_start *start,
+                             struct gpgpu_fault *fault)
 {
+    (void)dev;
     (void)start;
     (void)fault;
-    to_null(dev)->counts.waits++;
     return 0;
 }
 
+static int null_wait(struct rv32_device *dev, unsigned launches)
+{
+    (void)dev;
+    (void)launches;
+    return 0;
+}
+
+static void null_give_up(struct rv32_device *dev)
+{
+    (void)dev;
+}
+
 static const struct rv32_port null_port = {
+    .depth = RV32_DEPTH,
     .write = null_write,
-    .read = null_read,
     .start = null_start,
+    .launch_ended = null_launch_ended,
+    .copy = null_copy,
+    .copy_ended = null_copy_ended,
     .wait = null_wait,
+    .give_up = null_give_up,
 };
 
 int gpgpu_null_create(uint64_t vram_bytes, struct gpgpu_device **out)

@@ -7,7 +7,7 @@
 
 /* What reached the device. Arguments and code are written, too. */
 struct gpgpu_null_counts {
-    uint64_t writes, written_bytes, reads, read_bytes, launches, waits;
+    uint64_t writes, written_bytes, reads, read_bytes, launches;
 };
 
 /* 0 and *out, or -ENOMEM. vram_bytes: what it pretends to have. Destroy with gpgpu_null_destroy(). */

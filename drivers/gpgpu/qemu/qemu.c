@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Driver of our GPGPU device behind PCI, 1234:1337: a port of rv32.h over its registers. */
+/* Driver of our GPGPU device behind PCI, 1234:1337: ports of rv32.h over its registers. */
 #include "qemu.h"
 
 #include "hal/cpu.h"
@@ -31,24 +31,49 @@ int qemu_gpgpu_reset(struct qemu_gpgpu *q)
     }
     reg_write(q, ERROR_STATUS, ERROR_ALL);
     reg_write(q, GLOBAL_CTRL, GLOBAL_CTRL_ENABLE);
+    q->reported = q->queued = q->wanted = 0;
+    q->copying = false;
     qemu_gpgpu_wait_arm(q);
     return qemu_gpgpu_queue_reset(q);
 }
 
-void qemu_gpgpu_give_up(struct qemu_gpgpu *q, const char *what)
+void qemu_gpgpu_give_up(struct rv32_device *dev)
 {
-    log_error("%s: %s (limit %d ms): GLOBAL_STATUS 0x%" PRIx32 ", ERROR_STATUS 0x%" PRIx32
+    struct qemu_gpgpu *q = to_qemu(dev);
+    log_error("%s: nothing ended in time (limit %d ms): GLOBAL_STATUS 0x%" PRIx32 ", ERROR_STATUS 0x%" PRIx32
               ", IRQ_STATUS 0x%" PRIx32 ", DMA_STATUS 0x%" PRIx32 ": resetting it",
-              q->rv32.gpgpu.name, what, CONFIG_GPGPU_TIMEOUT_MS, reg_read(q, GLOBAL_STATUS),
+              q->rv32.gpgpu.name, CONFIG_GPGPU_TIMEOUT_MS, reg_read(q, GLOBAL_STATUS),
               reg_read(q, ERROR_STATUS), reg_read(q, IRQ_STATUS), reg_read(q, DMA_STATUS));
     qemu_gpgpu_reset(q);
 }
 
-static const struct rv32_port qemu_port = {
+bool qemu_gpgpu_something_ended(struct qemu_gpgpu *q)
+{
+    bool launch =
+        q->wanted != q->reported && (q->queue ? qemu_gpgpu_queue_reached(q) : qemu_gpgpu_launch_news(q));
+    return launch || (q->copying && qemu_gpgpu_copy_news(q));
+}
+
+static const struct rv32_port register_port = {
+    .depth = 1,
     .write = qemu_gpgpu_write,
-    .read = qemu_gpgpu_read,
     .start = qemu_gpgpu_start,
+    .launch_ended = qemu_gpgpu_launch_ended,
+    .copy = qemu_gpgpu_copy,
+    .copy_ended = qemu_gpgpu_copy_ended,
     .wait = qemu_gpgpu_wait,
+    .give_up = qemu_gpgpu_give_up,
+};
+
+static const struct rv32_port queue_port = {
+    .depth = RV32_DEPTH,
+    .write = qemu_gpgpu_write,
+    .start = qemu_gpgpu_queue_start,
+    .launch_ended = qemu_gpgpu_queue_ended,
+    .copy = qemu_gpgpu_copy,
+    .copy_ended = qemu_gpgpu_copy_ended,
+    .wait = qemu_gpgpu_queue_wait,
+    .give_up = qemu_gpgpu_give_up,
 };
 
 static int check_identity(const struct qemu_gpgpu *q)
@@ -84,23 +109,16 @@ static void read_caps(const struct qemu_gpgpu *q, struct gpgpu_caps *caps)
         .private_size = reg_read(q, PRIVATE_SIZE),
         .features = reg_read(q, DEV_CAPS2) & 0xffff,
     };
-    caps->features |= GPGPU_FEATURE_EXECUTES | GPGPU_FEATURE_ASYNC;
+    caps->features |= GPGPU_FEATURE_EXECUTES | GPGPU_FEATURE_ASYNC | GPGPU_FEATURE_STREAMS;
 }
 
 /* The queue is used where both the device and the configuration have it. */
-static int choose_port(struct qemu_gpgpu *q, struct gpgpu_caps *caps)
+static int attach_queue(struct qemu_gpgpu *q, struct gpgpu_caps *caps)
 {
-    q->port = qemu_port;
-    if (caps->features & GPGPU_FEATURE_COPY_D2D)
-        q->port.copy = qemu_gpgpu_copy;
 #ifdef CONFIG_GPGPU_LAUNCH_REGISTERS
     caps->features &= ~GPGPU_FEATURE_QUEUE;
 #endif
-    if (!(caps->features & GPGPU_FEATURE_QUEUE))
-        return 0;
-    q->port.start = qemu_gpgpu_queue_start;
-    q->port.wait = qemu_gpgpu_queue_wait;
-    return qemu_gpgpu_queue_attach(q);
+    return caps->features & GPGPU_FEATURE_QUEUE ? qemu_gpgpu_queue_attach(q) : 0;
 }
 
 static int set_up(struct qemu_gpgpu *q)
@@ -112,11 +130,11 @@ static int set_up(struct qemu_gpgpu *q)
     if (err)
         return err;
     read_caps(q, &caps);
-    err = choose_port(q, &caps);
+    err = attach_queue(q, &caps);
     if (err)
         return err;
     q->rv32.gpgpu.name = q->pdev->dev.name;
-    err = rv32_init(&q->rv32, &q->port, &caps);
+    err = rv32_init(&q->rv32, q->queue ? &queue_port : &register_port, &caps);
     if (err)
         qemu_gpgpu_queue_detach(q);
     return err;

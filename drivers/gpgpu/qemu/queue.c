@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches through the queue: a descriptor in our memory and one doorbell store; the end is seen in memory,
+/* Launches through the queue: descriptors in our memory and one doorbell store each; ends are seen in memory,
  * too. */
 #include "qemu.h"
 
@@ -15,10 +15,12 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-#define QUEUE_LENGTH   16 /* descriptors */
-#define COMMAND_LAUNCH 1u
-#define MAX_SLEEPS     3u /* waits in a row without looking first */
-#define NS_PER_US      1000u
+#define QUEUE_LENGTH    RV32_DEPTH /* descriptors, a power of two */
+#define COMMAND_LAUNCH  0x001u
+#define COMMAND_CHAINED 0x100u /* skipped if the one before it did not succeed */
+#define STATUS_SKIPPED  0x10u
+#define MAX_SLEEPS      3u /* waits in a row without looking first */
+#define NS_PER_US       1000u
 
 struct descriptor {
     uint32_t command;
@@ -31,7 +33,7 @@ struct descriptor {
 };
 
 struct completion {
-    uint32_t status; /* ERROR_* */
+    uint32_t status; /* ERROR_*, STATUS_SKIPPED */
     uint32_t cause, pc, addr, insn, mhartid, count;
     uint32_t number;
 };
@@ -47,13 +49,13 @@ _Static_assert(sizeof(struct qemu_gpgpu_queue) == 64 + QUEUE_LENGTH * (64 + 32),
 
 static int enable(struct qemu_gpgpu *q)
 {
-    q->queued = 0;
+    q->queued = q->reported = 0;
     reg_write_pair(q, QUEUE_BASE_LO, dma_address(q->queue).value);
     reg_write(q, QUEUE_SIZE, QUEUE_LENGTH);
     reg_write(q, QUEUE_CTRL, QUEUE_CTRL_ENABLE);
     if (reg_read(q, QUEUE_CTRL) & QUEUE_CTRL_ENABLE)
         return 0;
-    log_error("%s: the device refused a launch queue of %d descriptors at 0x%" PRIx64, q->pdev->dev.address,
+    log_error("%s: the device refused a launch queue of %u descriptors at 0x%" PRIx64, q->pdev->dev.address,
               QUEUE_LENGTH, dma_address(q->queue).value);
     return -EIO;
 }
@@ -84,11 +86,11 @@ int qemu_gpgpu_queue_reset(struct qemu_gpgpu *q)
     return q->queue ? enable(q) : 0;
 }
 
-int qemu_gpgpu_queue_start(struct rv32_device *dev, const struct rv32_start *start)
+int qemu_gpgpu_queue_start(struct rv32_device *dev, const struct rv32_start *start, bool chained)
 {
     struct qemu_gpgpu *q = to_qemu(dev);
     q->queue->descriptors[q->queued++ % QUEUE_LENGTH] = (struct descriptor){
-        .command = COMMAND_LAUNCH,
+        .command = COMMAND_LAUNCH | (chained ? COMMAND_CHAINED : 0),
         .shared_bytes = start->shared_bytes,
         .kernel = start->kernel,
         .args = start->args,
@@ -99,52 +101,21 @@ int qemu_gpgpu_queue_start(struct rv32_device *dev, const struct rv32_start *sta
     return 0;
 }
 
-bool qemu_gpgpu_queue_done(void *arg)
+/* Whether `count` descriptors are complete; counts wrap. */
+static bool reached(const struct qemu_gpgpu *q, uint32_t count)
 {
-    struct qemu_gpgpu *q = arg;
-    return __atomic_load_n(&q->queue->completed, __ATOMIC_ACQUIRE) == q->queued;
+    uint32_t completed = __atomic_load_n(&q->queue->completed, __ATOMIC_ACQUIRE);
+    return (int32_t)(completed - count) >= 0;
 }
 
-/* Looking in vain costs time, and keeps a processor from the device's threads: each time it happens, more of
- * the next waits go to sleep at once. */
-static bool poll_briefly(struct qemu_gpgpu *q)
+bool qemu_gpgpu_queue_reached(const struct qemu_gpgpu *q)
 {
-    if (q->sleeps > 0) {
-        q->sleeps--;
-        return qemu_gpgpu_queue_done(q);
-    }
-    uint64_t end = time_now_ns() + (uint64_t)CONFIG_GPGPU_QUEUE_POLL_US * NS_PER_US;
-    bool done;
-    while (!(done = qemu_gpgpu_queue_done(q)) && time_now_ns() < end)
-        cpu_relax();
-    q->sleeps_after_poll = done ? 0 : MIN(2 * q->sleeps_after_poll + 1, MAX_SLEEPS);
-    q->sleeps = q->sleeps_after_poll;
-    return done;
+    return reached(q, q->wanted);
 }
 
-/* The device completes, then looks whether we want to be woken; we say so, then look whether it is complete.
- */
-static int wait_long(struct qemu_gpgpu *q)
+static void read_fault(const struct qemu_gpgpu *q, const struct completion *c, const struct rv32_start *start,
+                       struct gpgpu_fault *fault)
 {
-    __atomic_store_n(&q->queue->interrupt_at, q->queued, __ATOMIC_SEQ_CST);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return qemu_gpgpu_wait_queue(q);
-}
-
-int qemu_gpgpu_queue_wait(struct rv32_device *dev, const struct rv32_start *start, struct gpgpu_fault *fault)
-{
-    struct qemu_gpgpu *q = to_qemu(dev);
-    if (!poll_briefly(q) && wait_long(q) < 0) {
-        qemu_gpgpu_give_up(q, "launch did not end in time");
-        return -ETIMEDOUT;
-    }
-    const struct completion *c = &q->queue->completions[(q->queued - 1) % QUEUE_LENGTH];
-    if (c->status == 0)
-        return 0;
-    if (!(c->status & (ERROR_KERNEL_FAULT | ERROR_VRAM_FAULT))) {
-        log_error("%s: the device refused the launch: status 0x%" PRIx32, q->rv32.gpgpu.name, c->status);
-        return -EIO;
-    }
     *fault = (struct gpgpu_fault){
         .cause = (enum gpgpu_cause)c->cause,
         .pc = c->pc,
@@ -153,5 +124,52 @@ int qemu_gpgpu_queue_wait(struct rv32_device *dev, const struct rv32_start *star
         .count = c->count,
     };
     rv32_locate(&q->rv32, start, c->mhartid, fault);
-    return -EFAULT;
+}
+
+int qemu_gpgpu_queue_ended(struct rv32_device *dev, const struct rv32_start *start, struct gpgpu_fault *fault)
+{
+    struct qemu_gpgpu *q = to_qemu(dev);
+    if (!reached(q, q->reported + 1))
+        return -EINPROGRESS;
+    const struct completion *c = &q->queue->completions[q->reported++ % QUEUE_LENGTH];
+    if (c->status == 0)
+        return 0;
+    if (c->status == STATUS_SKIPPED)
+        return -ECANCELED;
+    if (c->status & (ERROR_KERNEL_FAULT | ERROR_VRAM_FAULT)) {
+        read_fault(q, c, start, fault);
+        return -EFAULT;
+    }
+    log_error("%s: the device refused the launch: status 0x%" PRIx32, dev->gpgpu.name, c->status);
+    return -EIO;
+}
+
+/* Looking in vain costs time, and keeps a processor from the device's threads: each time it happens, more of
+ * the next waits go to sleep at once. */
+static bool poll_briefly(struct qemu_gpgpu *q)
+{
+    if (q->sleeps > 0) {
+        q->sleeps--;
+        return qemu_gpgpu_something_ended(q);
+    }
+    uint64_t end = time_now_ns() + (uint64_t)CONFIG_GPGPU_QUEUE_POLL_US * NS_PER_US;
+    bool done;
+    while (!(done = qemu_gpgpu_something_ended(q)) && time_now_ns() < end)
+        cpu_relax();
+    q->sleeps_after_poll = done ? 0 : MIN(2 * q->sleeps_after_poll + 1, MAX_SLEEPS);
+    q->sleeps = q->sleeps_after_poll;
+    return done;
+}
+
+/* The device completes, then looks whether we want to be woken; we say so, then look whether it is complete.
+ */
+int qemu_gpgpu_queue_wait(struct rv32_device *dev, unsigned launches)
+{
+    struct qemu_gpgpu *q = to_qemu(dev);
+    q->wanted = q->reported + launches;
+    if (launches > 0 && poll_briefly(q))
+        return 0;
+    __atomic_store_n(&q->queue->interrupt_at, q->wanted, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return qemu_gpgpu_sleep(q);
 }

@@ -14,7 +14,10 @@ static void interrupt(void *arg)
     if (status == 0)
         return;
     reg_write(q, IRQ_ACK, status);
-    __atomic_fetch_or(&q->events, status, __ATOMIC_RELEASE);
+    if (status & (IRQ_KERNEL | IRQ_ERROR))
+        __atomic_store_n(&q->launch_news, true, __ATOMIC_RELEASE);
+    if (status & (IRQ_DMA | IRQ_ERROR))
+        __atomic_store_n(&q->copy_news, true, __ATOMIC_RELEASE);
 }
 
 /* Vectors that can be told apart; without MSI-X there is one for everything. */
@@ -48,38 +51,26 @@ void qemu_gpgpu_wait_detach(struct qemu_gpgpu *q)
 void qemu_gpgpu_wait_arm(struct qemu_gpgpu *q)
 {
     reg_write(q, IRQ_ACK, IRQ_ALL);
-    q->events = 0;
+    q->launch_news = q->copy_news = false;
     reg_write(q, IRQ_ENABLE, IRQ_ALL);
 }
 
-void qemu_gpgpu_wait_begin(struct qemu_gpgpu *q, uint32_t events)
+bool qemu_gpgpu_launch_news(struct qemu_gpgpu *q)
 {
-    __atomic_fetch_and(&q->events, ~events, __ATOMIC_ACQ_REL);
+    return __atomic_load_n(&q->launch_news, __ATOMIC_ACQUIRE);
 }
 
-static bool launch_done(void *arg)
+bool qemu_gpgpu_copy_news(struct qemu_gpgpu *q)
 {
-    struct qemu_gpgpu *q = arg;
-    return (__atomic_load_n(&q->events, __ATOMIC_ACQUIRE) & (IRQ_KERNEL | IRQ_ERROR)) != 0;
+    return __atomic_load_n(&q->copy_news, __ATOMIC_ACQUIRE);
 }
 
-static bool dma_done(void *arg)
+static bool something_ended(void *arg)
 {
-    struct qemu_gpgpu *q = arg;
-    return (__atomic_load_n(&q->events, __ATOMIC_ACQUIRE) & (IRQ_DMA | IRQ_ERROR)) != 0;
+    return qemu_gpgpu_something_ended(arg);
 }
 
-int qemu_gpgpu_wait_launch(struct qemu_gpgpu *q)
+int qemu_gpgpu_sleep(struct qemu_gpgpu *q)
 {
-    return wait_until(launch_done, q, deadline_in_ms(CONFIG_GPGPU_TIMEOUT_MS));
-}
-
-int qemu_gpgpu_wait_queue(struct qemu_gpgpu *q)
-{
-    return wait_until(qemu_gpgpu_queue_done, q, deadline_in_ms(CONFIG_GPGPU_TIMEOUT_MS));
-}
-
-int qemu_gpgpu_wait_dma(struct qemu_gpgpu *q)
-{
-    return wait_until(dma_done, q, deadline_in_ms(CONFIG_GPGPU_TIMEOUT_MS));
+    return wait_until(something_ended, q, deadline_in_ms(CONFIG_GPGPU_TIMEOUT_MS));
 }

@@ -24,41 +24,24 @@ void qemu_gpgpu_wait_arm(struct qemu_gpgpu *q)
     reg_write(q, IRQ_ENABLE, 0);
 }
 
-void qemu_gpgpu_wait_begin(struct qemu_gpgpu *q, uint32_t events)
+bool qemu_gpgpu_launch_news(struct qemu_gpgpu *q)
 {
-    (void)q;
-    (void)events;
+    return !(reg_read(q, GLOBAL_STATUS) & GLOBAL_STATUS_BUSY);
 }
 
-static int poll(const struct qemu_gpgpu *q, size_t reg, uint32_t busy)
+bool qemu_gpgpu_copy_news(struct qemu_gpgpu *q)
+{
+    return !(reg_read(q, DMA_STATUS) & DMA_STATUS_BUSY);
+}
+
+int qemu_gpgpu_sleep(struct qemu_gpgpu *q)
 {
     uint64_t deadline = deadline_in_ms(CONFIG_GPGPU_TIMEOUT_MS);
-    while (reg_read(q, reg) & busy) {
+    while (!qemu_gpgpu_something_ended(q)) {
         if (deadline_passed(deadline))
             return -ETIMEDOUT;
         cpu_relax();
         thread_yield();
-    }
-    return 0;
-}
-
-int qemu_gpgpu_wait_launch(struct qemu_gpgpu *q)
-{
-    return poll(q, GLOBAL_STATUS, GLOBAL_STATUS_BUSY);
-}
-
-int qemu_gpgpu_wait_dma(struct qemu_gpgpu *q)
-{
-    return poll(q, DMA_STATUS, DMA_STATUS_BUSY);
-}
-
-int qemu_gpgpu_wait_queue(struct qemu_gpgpu *q)
-{
-    uint64_t deadline = deadline_in_ms(CONFIG_GPGPU_TIMEOUT_MS);
-    while (!qemu_gpgpu_queue_done(q)) {
-        if (deadline_passed(deadline))
-            return -ETIMEDOUT;
-        cpu_relax();
     }
     return 0;
 }

@@ -12,9 +12,12 @@
  * lib/gpgpu calls the gpgpu_device_*() functions below, never a slot: they supply what an optional slot that
  * is NULL means.
  *
- * Order: work given to one stream is done in the order given. launch() and the copies may return before the
- * work is done; host memory of a copy must stay valid and unchanged until a sync of that stream. A backend
- * without real streams does everything in the order given, which satisfies the rule. Stream 0 always exists.
+ * Order: work given to one stream is done in the order given. launch(), copies and event_record() may return
+ * before the work is done; host memory of a copy must stay valid and unchanged until a sync of that stream. A
+ * backend without real streams does everything in the order given, which satisfies the rule. Stream 0 always
+ * exists. Work of different streams may overlap where caps say so (GPGPU_FEATURE_STREAMS): a copy beside a
+ * kernel; our devices run one kernel at a time. Work that has to wait for something is started within a later
+ * call on the device, sync among them: a host that does something else for long does not overlap it.
  *
  * Errors: 0 or a negative errno.
  *   -EINVAL    a bad argument: an address range outside one live allocation, a zero dimension, a double free
@@ -25,8 +28,10 @@
  *   -ETIMEDOUT work did not end in time; the device was reset, its memory is kept
  *   -EIO       the device failed otherwise (DMA error, lost device)
  *   -ENOTSUP   the device cannot do that, as its caps say
- * An error of asynchronous work is reported once, by the first call on that device that waits for it (sync,
- * or a copy or launch that has to); work queued behind it on the stream is dropped. The device stays usable.
+ * An error of asynchronous work is reported once, by the first call that waits for that stream (its sync or
+ * its destruction; on a backend without asynchrony the call itself). Work behind it on the stream is dropped,
+ * what is queued until it was reported included; events are reached all the same. Other streams do not
+ * notice, and the device stays usable.
  *
  * Calls on one device come from one thread of control; different devices are independent.
  */
@@ -67,7 +72,7 @@ enum gpgpu_isa {
 #define GPGPU_FEATURE_QUEUE        (1u << 7)  /* launches go through a queue in memory */
 #define GPGPU_FEATURE_EXECUTES     (1u << 16) /* kernels really run, memory really holds data */
 #define GPGPU_FEATURE_ASYNC        (1u << 17) /* launch() returns before the kernel has ended */
-#define GPGPU_FEATURE_STREAMS      (1u << 18) /* streams overlap */
+#define GPGPU_FEATURE_STREAMS      (1u << 18) /* streams overlap: a copy of one with a kernel of another */
 
 /* Identity and limits of a device. */
 struct gpgpu_caps {
@@ -197,7 +202,7 @@ struct gpgpu_ops {
 
     /* Put a module on the device. image stays the caller's and must outlive the module. -ENOEXEC, -ENOMEM. */
     int (*module_load)(struct gpgpu_device *dev, const struct gpgpu_kernel_image *image, gpgpu_module_t *out);
-    /* Its kernels become invalid. The caller has synchronised. -EINVAL for an unknown module. */
+    /* Its kernels become invalid. The caller has synchronised the streams that use it. -EINVAL: unknown. */
     int (*module_unload)(struct gpgpu_device *dev, gpgpu_module_t module);
     /* Find a kernel by name; valid until module_unload. -ENOENT. */
     int (*kernel_get)(struct gpgpu_device *dev, gpgpu_module_t module, const char *name, gpgpu_kernel_t *out);
@@ -224,8 +229,9 @@ struct gpgpu_ops {
     int (*stream_destroy)(struct gpgpu_device *dev, gpgpu_stream_t stream);
 
     /*
-     * Events: a point in a stream, with the time at which the device got there. All five or none. NULL: the
-     * core waits for the stream when an event is recorded and takes the host's clock.
+     * Events: a point in a stream, with the time at which the device got there, or the host noticed: while it
+     * waits that is the same. All five or none. NULL: the core waits for the stream when an event is recorded
+     * and takes the host's clock.
      */
     int (*event_create)(struct gpgpu_device *dev, gpgpu_event_t *out);
     int (*event_destroy)(struct gpgpu_device *dev, gpgpu_event_t event);

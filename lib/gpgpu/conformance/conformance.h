@@ -16,8 +16,9 @@ struct conformance {
     const char *name; /* of the running case */
     bool failed;      /* the running case has */
     bool skipped;
-    gpgpu_addr_t allocs[8]; /* to free after it */
-    gpgpu_module_t module;  /* to unload after it */
+    gpgpu_addr_t allocs[8];    /* to free after it */
+    gpgpu_module_t modules[2]; /* to unload after it */
+    gpgpu_stream_t streams[2]; /* to destroy after it */
 };
 
 struct conformance_case {
@@ -55,12 +56,26 @@ void conformance_skip(struct conformance *c, const char *why);
 /* Allocate size bytes that the runner frees. */
 int conformance_alloc(struct conformance *c, size_t size, gpgpu_addr_t *out);
 
-/* Load a module that the runner unloads, and find its only kernel. At most one a case. */
+/* Load a module that the runner unloads. */
+int conformance_module(struct conformance *c, const struct gpgpu_kernel_image *image, gpgpu_module_t *out);
+
+/* The same, and find its only kernel. */
 int conformance_kernel(struct conformance *c, const struct gpgpu_kernel_image *image, gpgpu_kernel_t *out);
 
 /* Start a kernel of one dimension. */
 int conformance_launch(struct conformance *c, gpgpu_kernel_t kernel, uint32_t blocks, uint32_t threads,
                        const struct gpgpu_arg *args, size_t nargs);
+
+/* The same in a stream. */
+int conformance_launch_on(struct conformance *c, gpgpu_stream_t stream, gpgpu_kernel_t kernel,
+                          uint32_t blocks, uint32_t threads, const struct gpgpu_arg *args, size_t nargs);
+
+/* Create a stream that the runner destroys, or conformance_end_streams() before the end of the case. */
+int conformance_stream(struct conformance *c, gpgpu_stream_t *out);
+void conformance_end_streams(struct conformance *c);
+
+/* Whether the device's time limit is too long for a case that waits for it; then the case is skipped. */
+bool conformance_limit_is_long(struct conformance *c);
 
 static inline struct gpgpu_arg arg_addr(gpgpu_addr_t value)
 {
@@ -81,6 +96,7 @@ static inline struct gpgpu_arg arg_i32(int32_t value)
 extern const struct conformance_case conformance_memory[];
 extern const struct conformance_case conformance_modules[];
 extern const struct conformance_case conformance_launches[];
+extern const struct conformance_case conformance_streams[];
 extern const struct conformance_case conformance_faults[];
 
 #endif

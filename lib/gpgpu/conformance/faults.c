@@ -87,17 +87,10 @@ static void copy_that_waits_reports_the_fault(struct conformance *c)
     EXPECT_OK(c, works(c));
 }
 
-static bool limit_is_long(struct conformance *c)
-{
-    if (c->timeout_ms > 10000)
-        conformance_skip(c, "its time limit is long");
-    return c->timeout_ms > 10000;
-}
-
 static void endless_kernel_times_out(struct conformance *c)
 {
     gpgpu_kernel_t kernel;
-    if (limit_is_long(c))
+    if (conformance_limit_is_long(c))
         return;
     EXPECT_OK(c, conformance_kernel(c, &gpgpu_image_spin, &kernel));
     EXPECT_OK(c, conformance_launch(c, kernel, 100, BLOCK, NULL, 0));
@@ -111,7 +104,7 @@ static void memory_survives_a_timeout(struct conformance *c)
     char back[sizeof(text)] = {0};
     gpgpu_kernel_t kernel;
     gpgpu_addr_t addr;
-    if (limit_is_long(c))
+    if (conformance_limit_is_long(c))
         return;
     EXPECT_OK(c, conformance_alloc(c, sizeof(text), &addr));
     EXPECT_OK(c, gpgpu_device_copy_h2d(c->dev, STREAM, addr, text, sizeof(text)));

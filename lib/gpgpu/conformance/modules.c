@@ -6,11 +6,12 @@
 
 static void unknown_kernel_is_not_found(struct conformance *c)
 {
+    gpgpu_module_t module;
     gpgpu_kernel_t kernel;
-    EXPECT_OK(c, gpgpu_device_module_load(c->dev, &gpgpu_image_vec_add, &c->module));
-    EXPECT_OK(c, gpgpu_device_kernel_get(c->dev, c->module, "vec_add", &kernel));
-    EXPECT_ERROR(c, gpgpu_device_kernel_get(c->dev, c->module, "vec_sub", &kernel), -ENOENT);
-    EXPECT_ERROR(c, gpgpu_device_kernel_get(c->dev, c->module, "", &kernel), -ENOENT);
+    EXPECT_OK(c, conformance_module(c, &gpgpu_image_vec_add, &module));
+    EXPECT_OK(c, gpgpu_device_kernel_get(c->dev, module, "vec_add", &kernel));
+    EXPECT_ERROR(c, gpgpu_device_kernel_get(c->dev, module, "vec_sub", &kernel), -ENOENT);
+    EXPECT_ERROR(c, gpgpu_device_kernel_get(c->dev, module, "", &kernel), -ENOENT);
 }
 
 static void module_is_unloaded_once(struct conformance *c)

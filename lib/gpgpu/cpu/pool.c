@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
-#include <string.h>
 
 #include "gpgpu/reference.h"
 
@@ -97,34 +96,53 @@ void ref_global_avg(uint32_t planes, uint32_t pixels, const float *x, float *y)
     }
 }
 
-/* Sums in float, a few terms an element: the windows that overlap it. */
+/* Sum of dy where the maximum came from element `at` of the plane. */
+static double max_share(const struct pool_shape *s, const float *dy, const int32_t *index, size_t at)
+{
+    double sum = 0;
+    for (size_t i = 0; i < (size_t)s->oh * s->ow; i++)
+        if ((size_t)index[i] == at)
+            sum += dy[i];
+    return sum;
+}
+
 void ref_pool_max_backward(const struct pool_shape *s, const float *dy, const int32_t *index, float *dx)
 {
-    size_t area = (size_t)s->h * s->w;
-    memset(dx, 0, s->planes * area * sizeof *dx);
-    for (uint32_t plane = 0; plane < s->planes; plane++)
-        for (uint32_t i = 0; i < s->oh * s->ow; i++)
-            dx[plane * area + (size_t)*index++] += *dy++;
+    size_t outputs = (size_t)s->oh * s->ow;
+    for (uint32_t plane = 0; plane < s->planes; plane++, dy += outputs, index += outputs)
+        for (size_t at = 0; at < (size_t)s->h * s->w; at++)
+            *dx++ = (float)max_share(s, dy, index, at);
+}
+
+static bool inside(struct extent e, int64_t y, int64_t x)
+{
+    return y >= e.top && y < e.bottom && x >= e.left && x < e.right;
+}
+
+/* Sum of what element (iy, ix) of a plane gets of every average it was in. */
+static double average_share(const struct pool_shape *s, const float *dy, uint32_t iy, uint32_t ix)
+{
+    double sum = 0;
+    for (uint32_t oy = 0; oy < s->oh; oy++)
+        for (uint32_t ox = 0; ox < s->ow; ox++) {
+            struct extent e = window_at(s, oy, ox);
+            if (inside(e, iy, ix))
+                sum += dy[(size_t)oy * s->ow + ox] / average_count(s, e);
+        }
+    return sum;
 }
 
 void ref_pool_avg_backward(const struct pool_shape *s, const float *dy, float *dx)
 {
-    size_t area = (size_t)s->h * s->w;
-    memset(dx, 0, s->planes * area * sizeof *dx);
-    for (uint32_t plane = 0; plane < s->planes; plane++, dx += area)
-        for (uint32_t oy = 0; oy < s->oh; oy++)
-            for (uint32_t ox = 0; ox < s->ow; ox++, dy++) {
-                struct extent e = window_at(s, oy, ox), in = clip(e, 0, s->h, 0, s->w);
-                double share = *dy / average_count(s, e);
-                for (int64_t iy = in.top; iy < in.bottom; iy++)
-                    for (int64_t ix = in.left; ix < in.right; ix++)
-                        dx[iy * s->w + ix] += (float)share;
-            }
+    for (uint32_t plane = 0; plane < s->planes; plane++, dy += (size_t)s->oh * s->ow)
+        for (uint32_t iy = 0; iy < s->h; iy++)
+            for (uint32_t ix = 0; ix < s->w; ix++)
+                *dx++ = (float)average_share(s, dy, iy, ix);
 }
 
 void ref_global_avg_backward(uint32_t planes, uint32_t pixels, const float *dy, float *dx)
 {
     for (uint32_t plane = 0; plane < planes; plane++)
         for (uint32_t i = 0; i < pixels; i++)
-            *dx++ = dy[plane] / (float)pixels;
+            *dx++ = (float)(dy[plane] / (double)pixels);
 }

@@ -13,6 +13,7 @@
 #include "gpgpu/images.h"
 #include "gpgpu/operators.h"
 #include "host_device.h"
+#include "kernel_names.h"
 #include "mock/mock.h"
 #include "null/null.h"
 #include "random.h"
@@ -176,13 +177,21 @@ static void test_pool_out_of_memory(void **state)
 /* ---- recording ------------------------------------------------------------------------------------------
  */
 
-/* y = relu(conv(x)) recorded once, replayed on other input; temporaries stay. */
+static void write_random(struct tensor *t, float *data)
+{
+    for (uint32_t i = 0; i < tensor_elements(t); i++)
+        data[i] = (float)((int)random_below(201) - 100) / 64;
+    assert_int_equal(tensor_write(t, data), 0);
+}
+
+/* y = relu(conv(x)) recorded once, replayed on the same input and on another; temporaries stay. */
 static void check_graph(struct gpgpu_device *device)
 {
     enum { IC = 12, OC = 9, SIZE = 8, OUT = 6 };
     struct tensor_context tc;
     struct tensor_graph graph;
     static float data[IC * SIZE * SIZE], first[OC * OUT * OUT], again[OC * OUT * OUT];
+    static float second[OC * OUT * OUT];
     assert_int_equal(tensor_context_open(&tc, device), 0);
     {
         TENSOR(x);
@@ -193,9 +202,7 @@ static void check_graph(struct gpgpu_device *device)
         create(&tc, &weight, OC, IC, 3, 3);
         create(&tc, &y, 1, OC, OUT, OUT);
         assert_int_equal(tensor_fill(&weight, 0.5f), 0);
-        for (unsigned i = 0; i < IC * SIZE * SIZE; i++)
-            data[i] = (float)((int)random_below(201) - 100) / 64;
-        assert_int_equal(tensor_write(&x, data), 0);
+        write_random(&x, data);
         assert_int_equal(tensor_conv2d(&x, &weight, NULL, &params, &y), 0);
         assert_int_equal(tensor_relu(&y, &y), 0);
         assert_int_equal(tensor_read(&y, first), 0);
@@ -214,6 +221,14 @@ static void check_graph(struct gpgpu_device *device)
             assert_int_equal(tensor_graph_run(&graph), 0);
             assert_int_equal(tensor_read(&y, again), 0);
             assert_memory_equal(first, again, sizeof first);
+            write_random(&x, data);
+            assert_int_equal(tensor_graph_run(&graph), 0);
+            assert_int_equal(tensor_read(&y, again), 0);
+            assert_int_equal(tensor_conv2d(&x, &weight, NULL, &params, &y), 0);
+            assert_int_equal(tensor_relu(&y, &y), 0);
+            assert_int_equal(tensor_read(&y, second), 0);
+            assert_memory_equal(second, again, sizeof second);
+            assert_memory_not_equal(first, second, sizeof first);
         }
         tensor_graph_destroy(&graph);
     }
@@ -302,47 +317,101 @@ static void test_two_contexts(void **state)
 /* ---- errors of the device -------------------------------------------------------------------------------
  */
 
-/* Whatever fails, the operator says so, nothing leaks, and the next call works. */
-static void test_injected_errors(void **state)
+/* The test shape of an operator that moves the fewest bytes. */
+static const struct catalogue_case *smallest_case(const struct catalogue_entry *e)
+{
+    const struct catalogue_case *least = &e->test[0];
+    for (size_t k = 1; k < e->ntests; k++)
+        if (gpgpu_catalogue_bytes(e, e->test[k].p) < gpgpu_catalogue_bytes(e, least->p))
+            least = &e->test[k];
+    return least;
+}
+
+/* A check of the operator whose n-th call of the device fails with error. Whether it had so many calls. */
+static bool check_failing_at(struct gpgpu_device *mock, const struct catalogue_entry *e,
+                             const struct catalogue_case *c, unsigned n, int error)
+{
+    struct tensor_context tc;
+    char why[256];
+    assert_int_equal(tensor_context_open(&tc, mock), 0);
+    unsigned before = gpgpu_mock_calls(mock, MOCK_ANY);
+    gpgpu_mock_fail(mock, MOCK_ANY, n, error);
+    int err = gpgpu_catalogue_check(&tc, e, c, n, why, sizeof why);
+    gpgpu_mock_fail(mock, MOCK_ANY, 0, 0);
+    bool reached = gpgpu_mock_calls(mock, MOCK_ANY) - before >= n;
+    if (err != (reached ? error : 0))
+        fail_msg("%s, %s: call %u of the device: error %d (%s)", e->name, c->where, n, err, why);
+    assert_true(err == 0 || strstr(why, "error"));
+    assert_int_equal(tc.pool.used, 0);
+    err = gpgpu_catalogue_check(&tc, e, c, n, why, sizeof why);
+    if (err)
+        fail_msg("%s, %s: after a failure at call %u: %s", e->name, c->where, n, why);
+    tensor_context_close(&tc);
+    assert_int_equal(host_device_allocations(), 0);
+    return reached;
+}
+
+/* Every operator with an error at each of its calls of the device in turn: the error comes back, nothing
+ * leaks, and without the error the result is right. */
+static void test_catalogue_mock(void **state)
 {
     (void)state;
-    static const enum gpgpu_mock_op ops[] = {MOCK_MEM_ALLOC, MOCK_COPY_H2D, MOCK_COPY_D2H, MOCK_LAUNCH,
-                                             MOCK_SYNC};
-    const struct catalogue_entry *conv = gpgpu_catalogue_find("conv2d_backward");
     struct gpgpu_device *mock;
     assert_int_equal(gpgpu_mock_create(host_device(), &mock), 0);
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
-        for (unsigned n = 1; n <= 2; n++) {
-            struct tensor_context tc;
-            char why[256];
-            assert_int_equal(tensor_context_open(&tc, mock), 0);
-            gpgpu_mock_fail(mock, ops[i], n, -EIO);
-            int err = gpgpu_catalogue_check(&tc, conv, &conv->test[2], 1, why, sizeof why);
-            gpgpu_mock_fail(mock, ops[i], 0, 0);
-            if (err != -EIO)
-                fail_msg("operation %d, call %u: error %d", (int)ops[i], n, err);
-            assert_int_equal(tc.pool.used, 0);
-            assert_int_equal(gpgpu_catalogue_check(&tc, conv, &conv->test[2], 1, why, sizeof why), 0);
-            tensor_context_close(&tc);
-            assert_int_equal(host_device_allocations(), 0);
-        }
+    for (size_t i = 0; i < gpgpu_catalogue_size; i++) {
+        const struct catalogue_entry *e = gpgpu_catalogue[i];
+        unsigned n = 1;
+        while (check_failing_at(mock, e, smallest_case(e), n, n % 2 ? -EIO : -ENOTSUP))
+            n++;
+        assert_true(n > 4); /* at least: memory, a launch, a copy, a sync */
     }
     gpgpu_mock_destroy(mock);
 }
 
-/* A context that cannot be opened leaves nothing behind. */
+/* Device memory that runs out in the middle of an operator is recognised, and given back. */
+static void test_operator_out_of_memory(void **state)
+{
+    (void)state;
+    const struct catalogue_entry *conv = gpgpu_catalogue_find("conv2d_backward");
+    struct gpgpu_device *mock;
+    unsigned n = 1;
+    assert_int_equal(gpgpu_mock_create(host_device(), &mock), 0);
+    for (bool reached = true; reached; n++) {
+        struct tensor_context tc;
+        char why[256];
+        assert_int_equal(tensor_context_open(&tc, mock), 0);
+        unsigned before = gpgpu_mock_calls(mock, MOCK_MEM_ALLOC);
+        gpgpu_mock_fail(mock, MOCK_MEM_ALLOC, n, -ENOMEM);
+        int err = gpgpu_catalogue_check(&tc, conv, &conv->test[2], 1, why, sizeof why);
+        gpgpu_mock_fail(mock, MOCK_MEM_ALLOC, 0, 0);
+        reached = gpgpu_mock_calls(mock, MOCK_MEM_ALLOC) - before >= n;
+        assert_true(reached ? gpgpu_is_oom(err) : err == 0);
+        assert_int_equal(tc.pool.used, 0);
+        tensor_context_close(&tc);
+        assert_int_equal(host_device_allocations(), 0);
+    }
+    assert_true(n > 6); /* operands, and what the operator needs itself */
+    gpgpu_mock_destroy(mock);
+}
+
+/* A context that cannot be opened, whatever call of the device fails, leaves nothing behind. */
 static void test_open_errors(void **state)
 {
     (void)state;
     struct gpgpu_device *mock;
     struct tensor_context tc;
     assert_int_equal(gpgpu_mock_create(host_device(), &mock), 0);
-    gpgpu_mock_fail(mock, MOCK_MODULE_LOAD, 1, -ENOEXEC);
-    assert_int_equal(tensor_context_open(&tc, mock), -ENOEXEC);
-    gpgpu_mock_fail(mock, MOCK_KERNEL_GET, 17, -ENOENT);
-    assert_int_equal(tensor_context_open(&tc, mock), -ENOENT);
-    assert_int_equal(gpgpu_mock_calls(mock, MOCK_MODULE_UNLOAD), 1);
-    tensor_context_close(&tc); /* no effect */
+    unsigned n = 1;
+    for (gpgpu_mock_fail(mock, MOCK_ANY, n, -EIO); tensor_context_open(&tc, mock); n++) {
+        tensor_context_close(&tc); /* no effect */
+        gpgpu_mock_fail(mock, MOCK_ANY, n + 1, -EIO);
+    }
+    gpgpu_mock_fail(mock, MOCK_ANY, 0, 0);
+    tensor_context_close(&tc);
+    assert_int_equal(n,
+                     1 + KERNEL_COUNT + 1 + 1); /* the module, its kernels, the stream; the next went well */
+    assert_int_equal(gpgpu_mock_calls(mock, MOCK_MODULE_UNLOAD),
+                     gpgpu_mock_calls(mock, MOCK_MODULE_LOAD) - 1);
     gpgpu_mock_destroy(mock);
 }
 
@@ -373,7 +442,8 @@ int main(void)
         cmocka_unit_test(test_graph),
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_two_contexts),
-        cmocka_unit_test(test_injected_errors),
+        cmocka_unit_test(test_catalogue_mock),
+        cmocka_unit_test(test_operator_out_of_memory),
         cmocka_unit_test(test_open_errors),
     };
     return cmocka_run_group_tests(tests, start_sim, stop_sim);
