@@ -208,13 +208,26 @@ struct jit *jit_create(const struct simt *dev)
     return NULL;
 }
 
+/* What only waits to be compiled is asked for again by the next launch that wants it. */
+static void forget_queue(struct jit *j)
+{
+    while (j->queue) {
+        struct jit_entry *e = j->queue;
+        j->queue = e->next_queued;
+        e->state = JIT_ENTRY_NEW;
+        e->users--;
+    }
+    j->queue_end = &j->queue;
+}
+
 void jit_drain(struct jit *j)
 {
     if (!j) {
         return;
     }
     pthread_mutex_lock(&j->lock);
-    while (j->queue || j->compiling) {
+    forget_queue(j);
+    while (j->compiling) {
         pthread_cond_wait(&j->done, &j->lock);
     }
     pthread_mutex_unlock(&j->lock);

@@ -15,7 +15,7 @@ struct jit_session; /* a compute unit's use of compiled code during a launch */
  * which has been logged. */
 struct jit *jit_create(const struct simt *dev);
 
-/* Wait until the background thread has nothing to compile. NULL is allowed. */
+/* Return when nothing is being compiled; what waits for that is forgotten. NULL is allowed. */
 void jit_drain(struct jit *j);
 
 /* Nobody uses it any more. NULL is allowed. */

@@ -125,7 +125,7 @@ int simt_start(struct simt *s, const struct simt_launch *launch, simt_done_fn do
 /* Wait until no launch is in flight and its done callback has returned. Not from the callback. */
 void simt_wait(struct simt *s);
 
-/* simt_wait(), and for compilation in the background too. For whoever ends the process without
+/* simt_wait(), and until nothing is being compiled in the background. For whoever ends the process without
  * simt_destroy(): exit() takes down libraries under the threads that still use them. */
 void simt_drain(struct simt *s);
 
