@@ -22,7 +22,7 @@ struct device *device_next(const struct device *previous)
     struct list_node *next;
 
     if (!previous)
-        init_run_pending(); /* the buses and drivers, if nobody has looked for a device before */
+        init_run_once(); /* the buses and drivers, if nobody has looked for a device before */
     next = previous ? previous->node.next : devices.next;
     return next == &devices ? NULL : list_entry(next, struct device, node);
 }

@@ -14,7 +14,7 @@ struct pci_device *pci_next(const struct pci_device *previous)
     struct list_node *next;
 
     if (!previous)
-        init_run_pending(); /* as device_next() does */
+        init_run_once(); /* as device_next() does */
     next = previous ? previous->node.next : root.devices.next;
     return next == &root.devices ? NULL : list_entry(next, struct pci_device, node);
 }

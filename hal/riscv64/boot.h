@@ -35,18 +35,31 @@ static inline void boot_timing_print(void)
 
 void machine_init(const void *fdt, unsigned long boot_hart);
 
-// Calls fn for each piece of RAM that is not reserved, in whole pages.
-void machine_for_each_ram(void (*fn)(uint64_t start, uint64_t end));
+// machine(), as far as booting needs it: all but fw_cfg, interrupt controllers and PCI.
+const struct machine *boot_machine(void);
 
+// From fdt.c, or no_device_tree.c: what booting needs, as machine_from_fdt() and with its errors; the rest,
+// at the first call; and where the device tree lies, which stays in use (size 0: there is none).
+int machine_read_boot(struct machine *m, const void *fdt, unsigned long boot_hart);
+void machine_read_devices(struct machine *m);
+struct machine_range device_tree_range(void);
+
+// Puts free memory into the page pool, and it, the image and the device tree into the page table.
 void memory_init(void);
-void paging_init(void);   // builds the tables
-void paging_enable(void); // and switches to them
+
+// The page table before it is used: a mapping (PAGING_…) of a range that has none, the parts of the image;
+// and its use.
+void paging_add(uintptr_t virt, uint64_t phys, size_t size, unsigned attr);
+void paging_add_image(void);
+void paging_enable(void);
 
 // Devices that are needed before paging is on, and in a panic at any time. They are used where Kconfig says
 // until
 // ..._early_init() knows better, at their physical address until ..._map(), which is called before paging is
-// switched on.
+// switched on and gives each its place.
 struct mmio mmio_physical(phys_addr_t phys, size_t size);
+enum mmio_boot_place { MMIO_CONSOLE, MMIO_TEST_DEVICE };
+struct mmio mmio_map_at_boot(enum mmio_boot_place place, phys_addr_t phys, size_t size);
 void console_early_init(const struct machine_uart *uart);
 void console_map(void);
 void console_unlock(void); // for a panic: writes whoever may be in the middle of writing
@@ -60,7 +73,10 @@ void irq_dispatch(void);
 void time_set_alarm(uint64_t deadline);
 void time_stop_alarm(void);
 
-// From smp.c, or one_hart.c. Runs fn(arg) on the boot hart, with interrupts disabled there, and waits for it.
+// From smp.c, or one_hart.c. Starts the other harts.
+void smp_init(void);
+
+// Runs fn(arg) on the boot hart, with interrupts disabled there, and waits for it.
 // Not under a lock that an interrupt handler takes.
 void on_boot_hart(void (*fn)(unsigned), unsigned arg);
 void wake_idle_hart(void);    // a thread is ready
@@ -71,7 +87,10 @@ void ipi_interrupt(void);     // only with CONFIG_SMP does one come
 // Finds and sets up the interrupt controller, if that has not happened; on the boot hart.
 void irq_init(void);
 
-// From sched.c and thread.c, or from one_thread.c. After the timer interrupt: whose deadline has come?
+// From sched.c and thread.c, or from one_thread.c. Makes the code that runs the first thread.
+void sched_init(void);
+
+// After the timer interrupt: whose deadline has come?
 void sched_timer(void);
 
 // Of the running thread; the first one's stack is the image's and not meant here.

@@ -25,6 +25,7 @@ static struct mmio uart = {.base = (volatile uint8_t *)CONFIG_FALLBACK_UART_BASE
 static struct spinlock lock; // each console_write() comes out whole
 static unsigned reg_shift;
 static unsigned fifo_room; // bytes that fit for certain
+static bool started;       // the firmware has set speed and frame, the rest waits for the first byte
 
 static uint8_t read(unsigned reg)
 {
@@ -36,23 +37,24 @@ static void write(unsigned reg, uint8_t value)
     mmio_write8(&uart, (size_t)reg << reg_shift, value);
 }
 
-// The firmware has set the speed and the frame.
 void console_early_init(const struct machine_uart *m)
 {
     uart = mmio_physical(m->base, m->size);
     reg_shift = m->reg_shift;
-    fifo_room = 0;
-    write(IER, 0);
-    write(FCR, FCR_ENABLE_AND_CLEAR);
+    started = false;
 }
 
 void console_map(void)
 {
-    struct mmio mapped;
-    int error = mmio_map(&mapped, uart.phys, uart.size);
-    if (error)
-        panic("cannot map the console at %#lx: error %d", uart.phys.value, error);
-    uart = mapped;
+    uart = mmio_map_at_boot(MMIO_CONSOLE, uart.phys, uart.size);
+}
+
+static void start(void)
+{
+    started = true;
+    fifo_room = 0;
+    write(IER, 0);
+    write(FCR, FCR_ENABLE_AND_CLEAR);
 }
 
 // "Empty" means the whole FIFO, so it is asked for once in 16 bytes.
@@ -70,6 +72,8 @@ static void put(char c)
 void console_write(const char *data, size_t len)
 {
     unsigned long flags = spin_lock_irq(&lock);
+    if (!started)
+        start();
     for (size_t i = 0; i < len; i++)
         put(data[i]);
     spin_unlock_irq(&lock, flags);

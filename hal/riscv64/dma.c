@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Kernel RAM is mapped at its physical address, and the PCI host bridge of the virt machine passes addresses
 // through: all three views are one number.
+#include "boot.h"
+
 #include "core/math.h"
 #include "hal/dma.h"
 #include "hal/machine.h"
@@ -8,7 +10,7 @@
 
 bool dma_able(const void *p, size_t len)
 {
-    const struct machine *m = machine();
+    const struct machine *m = boot_machine();
     for (unsigned i = 0; i < m->nram; i++)
         if (range_inside((uintptr_t)p, len ? len : 1, m->ram[i].base.value, m->ram[i].size))
             return true;

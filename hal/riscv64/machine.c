@@ -11,8 +11,14 @@
 
 static struct machine the_machine;
 
+const struct machine *boot_machine(void)
+{
+    return &the_machine;
+}
+
 const struct machine *machine(void)
 {
+    machine_read_devices(&the_machine);
     return &the_machine;
 }
 
@@ -36,44 +42,11 @@ static void apply_fallbacks(struct machine *m)
 
 void machine_init(const void *fdt, unsigned long boot_hart)
 {
-    if (machine_from_fdt(&the_machine, fdt, boot_hart) < 0 || !the_machine.uart.present)
+    if (machine_read_boot(&the_machine, fdt, boot_hart) < 0 || !the_machine.uart.present)
         apply_fallbacks(&the_machine);
-}
-
-// The lowest reserved range that overlaps [start, end), in whole pages. False when there is none.
-static bool first_reserved(uint64_t start, uint64_t end, uint64_t *first, uint64_t *after)
-{
-    bool found = false;
-    for (unsigned i = 0; i < the_machine.nreserved; i++) {
-        const struct machine_range *r = &the_machine.reserved[i];
-        uint64_t r_start = align_down(r->base.value, PAGE_SIZE);
-        uint64_t r_end = align_up(r->base.value + r->size, PAGE_SIZE);
-        if (r_start >= end || r_end <= start || (found && r_start >= *first))
-            continue;
-        *first = r_start;
-        *after = r_end;
-        found = true;
-    }
-    return found;
-}
-
-void machine_for_each_ram(void (*fn)(uint64_t start, uint64_t end))
-{
-    for (unsigned i = 0; i < the_machine.nram; i++) {
-        const struct machine_range *ram = &the_machine.ram[i];
-        uint64_t start = align_up(ram->base.value, PAGE_SIZE);
-        uint64_t end = align_down(ram->base.value + ram->size, PAGE_SIZE);
-        while (start < end) {
-            uint64_t first = end, after = end;
-            first_reserved(start, end, &first, &after);
-            if (start < first)
-                fn(start, first);
-            start = after;
-        }
-    }
 }
 
 bool machine_bootarg(const char *key, char *out, size_t size)
 {
-    return cmdline_value(the_machine.bootargs, key, out, size) >= 0;
+    return *the_machine.bootargs && cmdline_value(the_machine.bootargs, key, out, size) >= 0;
 }

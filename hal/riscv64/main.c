@@ -6,8 +6,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/cmdline.h"
+#include "core/errno.h"
 #include "core/init.h"
 #include "core/log.h"
 #include "hal/console.h"
@@ -26,11 +28,16 @@ static const struct log_output log_output = {.write = console_write, .now_ns = t
 // main() of an app gets the words of app.args="…" in the kernel command line.
 static int call_main(void)
 {
-    static char line[sizeof(machine()->bootargs)];
     static char *argv[ARGS_MAX + 2] = {"weft"};
-    int count = machine_bootarg("app.args", line, sizeof(line)) ? cmdline_split(line, argv + 1, ARGS_MAX) : 0;
+    int count = 0;
+    if (machine_bootarg("app.args", NULL, 0)) {
+        size_t size = strlen(boot_machine()->bootargs) + 1;
+        char *line = malloc(size);
+        count = line && machine_bootarg("app.args", line, size) ? cmdline_split(line, argv + 1, ARGS_MAX)
+                                                                : -ENOMEM;
+    }
     if (count < 0) {
-        log_error("app.args: more than %d words", ARGS_MAX);
+        log_error("app.args: %s, or more than %d words", error_name(count), ARGS_MAX);
         return EXIT_FAILURE;
     }
     argv[count + 1] = NULL;
@@ -43,8 +50,8 @@ static void early_init(unsigned long hart, const void *fdt)
     log_set_output(&log_output);
     machine_init(fdt, hart);
     boot_stage("device tree");
-    console_early_init(&machine()->uart);
-    shutdown_early_init(machine()->test_device);
+    console_early_init(&boot_machine()->uart);
+    shutdown_early_init(boot_machine()->test_device);
     char level[8];
     if (machine_bootarg("loglevel", level, sizeof(level)))
         log_set_level(level);
@@ -54,8 +61,7 @@ static void early_init(unsigned long hart, const void *fdt)
 static void memory_and_paging_init(void)
 {
     memory_init();
-    boot_stage("memory");
-    paging_init();
+    boot_stage("memory and its mapping");
     console_map();
     shutdown_map();
     paging_enable();
@@ -72,8 +78,9 @@ void hal_main(unsigned long hart, const void *fdt)
     early_init(hart, fdt);
     memory_and_paging_init();
     csr_set(CSR_SSTATUS, SSTATUS_SIE);
-    init_run_below(INIT_BUS); // what fails is logged there
-    boot_stage("init levels below the bus");
+    sched_init();
+    smp_init();
+    boot_stage("threads, harts");
     boot_timing_print();
     log_info("main() after %lu us", time_now_ns() / 1000);
     int code = call_main();

@@ -12,30 +12,52 @@
 #include "core/math.h"
 #include "hal/dma.h"
 #include "hal/machine.h"
+#include "hal/paging.h"
 #include "hal/panic.h"
 #include "hal/spinlock.h"
 
 static struct page_pool pool;
 static struct spinlock pool_lock;
 
-static void add_pages(uint64_t start, uint64_t end)
+// Takes what of [start, end), whole pages, no reserved range from the i-th on has.
+static void add_free(uint64_t start, uint64_t end, unsigned i)
 {
-    if (start < end && page_pool_add(&pool, (void *)start, (end - start) / PAGE_SIZE) < 0)
+    const struct machine *m = boot_machine();
+    for (; i < m->nreserved; i++) {
+        uint64_t reserved = align_down(m->reserved[i].base.value, PAGE_SIZE);
+        uint64_t after = align_up(m->reserved[i].base.value + m->reserved[i].size, PAGE_SIZE);
+        if (reserved < end && after > start) {
+            add_free(start, reserved, i + 1);
+            start = after;
+        }
+    }
+    if (start >= end)
+        return;
+    if (page_pool_add(&pool, (void *)start, (end - start) / PAGE_SIZE) < 0)
         panic("memory [%#lx, %#lx) is listed twice", start, end);
+    paging_add(start, start, end - start, PAGING_READ | PAGING_WRITE);
 }
 
 // The image is in use; what lies below it in its own piece of RAM is the firmware's, listed or not.
-static void add_ram(uint64_t start, uint64_t end)
+static void add_ram(const struct machine_range *ram)
 {
-    bool has_image = start <= (uint64_t)image_start && (uint64_t)image_start < end;
-    add_pages(has_image ? (uint64_t)image_end : start, end);
+    uint64_t start = align_up(ram->base.value, PAGE_SIZE),
+             end = align_down(ram->base.value + ram->size, PAGE_SIZE);
+    uint64_t image = (uint64_t)image_start;
+    add_free(start <= image && image < end ? (uint64_t)image_end : start, end, 0);
 }
 
 void memory_init(void)
 {
-    machine_for_each_ram(add_ram);
+    const struct machine *m = boot_machine();
+    for (unsigned i = 0; i < m->nram; i++)
+        add_ram(&m->ram[i]);
     if (pool.total == 0)
         panic("no memory behind the image");
+    struct machine_range tree = device_tree_range();
+    if (tree.size)
+        paging_add(tree.base.value, tree.base.value, align_up(tree.size, PAGE_SIZE), PAGING_READ);
+    paging_add_image();
 }
 
 void *page_alloc(size_t npages)

@@ -22,6 +22,10 @@ int wait_until(bool (*done)(void *), void *arg, uint64_t deadline)
     return is_done ? 0 : -ETIMEDOUT;
 }
 
+void sched_init(void)
+{
+}
+
 void wait_recheck(void)
 {
 }
@@ -49,5 +53,5 @@ const char *running_thread(void)
 
 unsigned long cpu_id(void)
 {
-    return machine()->boot_hart;
+    return boot_machine()->boot_hart;
 }

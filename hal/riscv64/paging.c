@@ -11,6 +11,7 @@
 
 #include "core/log.h"
 #include "core/math.h"
+#include "core/util.h"
 #include "hal/panic.h"
 #include "hal/spinlock.h"
 
@@ -257,35 +258,27 @@ int paging_query(uintptr_t virt, struct paging_leaf *out)
     return 0;
 }
 
-static void map_or_panic(const char *what, uint64_t start, uint64_t end, unsigned attr)
+void paging_add(uintptr_t virt, uint64_t phys, size_t size, unsigned attr)
 {
-    if (start >= end)
-        return;
-    int error = paging_map(start, phys_addr(start), end - start, attr);
-    if (error)
-        panic("cannot map %s [%#lx, %#lx): error %d", what, start, end, error);
+    if (!map_range(root, SV39_TOP_LEVEL, virt, phys, size, leaf_bits(attr)))
+        panic("no memory for the page tables of [%#lx, %#lx)", virt, virt + size);
 }
 
-// RAM [start, end), with the image's own attributes where the image is.
-static void map_ram(uint64_t start, uint64_t end)
+void paging_add_image(void)
 {
     const unsigned rw = PAGING_READ | PAGING_WRITE;
-    uint64_t image = (uint64_t)image_start;
-    if (image < start || image >= end) {
-        map_or_panic("memory", start, end, rw);
-        return;
+    const struct {
+        const char *start, *end;
+        unsigned attr;
+    } parts[] = {{image_start, rodata_start, PAGING_READ | PAGING_EXEC},
+                 {rodata_start, data_start, PAGING_READ},
+                 {data_start, trap_guard, rw},
+                 {trap_stack_bottom, trap_stack_top, rw},
+                 {stack_bottom, stack_top, rw}};
+    for (unsigned i = 0; i < ARRAY_SIZE(parts); i++) {
+        uintptr_t at = (uintptr_t)parts[i].start;
+        paging_add(at, at, (size_t)(parts[i].end - parts[i].start), parts[i].attr);
     }
-    map_or_panic("text", image, (uint64_t)rodata_start, PAGING_READ | PAGING_EXEC);
-    map_or_panic("rodata", (uint64_t)rodata_start, (uint64_t)data_start, PAGING_READ);
-    map_or_panic("data", (uint64_t)data_start, (uint64_t)trap_guard, rw);
-    map_or_panic("trap stack", (uint64_t)trap_stack_bottom, (uint64_t)trap_stack_top, rw);
-    map_or_panic("stack", (uint64_t)stack_bottom, (uint64_t)stack_top, rw);
-    map_or_panic("memory", (uint64_t)image_end, end, rw);
-}
-
-void paging_init(void)
-{
-    machine_for_each_ram(map_ram);
 }
 
 void paging_enable(void)

@@ -7,9 +7,9 @@
 
 #include <errno.h>
 
-#include "core/init.h"
 #include "hal/cpu.h"
 #include "hal/mem.h"
+#include "hal/panic.h"
 #include "hal/spinlock.h"
 #include "hal/time.h"
 
@@ -169,8 +169,8 @@ int sched_add_hart(struct hart *hart, unsigned long id)
     return 0;
 }
 
-static int threads_init(void)
+void sched_init(void)
 {
-    return sched_add_hart(&boot_hart, machine()->boot_hart);
+    if (sched_add_hart(&boot_hart, boot_machine()->boot_hart) < 0)
+        panic("no memory for the idle thread");
 }
-INIT(INIT_EARLY, threads_init);

@@ -27,13 +27,7 @@ void shutdown_early_init(phys_addr_t base)
 
 void shutdown_map(void)
 {
-    struct mmio mapped;
-    if (!test_device.base)
-        return;
-    int error = mmio_map(&mapped, test_device.phys, test_device.size);
-    if (error)
-        panic("cannot map the test device at %#lx: error %d", test_device.phys.value, error);
-    test_device = mapped;
+    test_device = mmio_map_at_boot(MMIO_TEST_DEVICE, test_device.phys, test_device.size);
 }
 
 // The emulator ends a moment after the write, while this hart runs on. Asking the firmware too in that moment

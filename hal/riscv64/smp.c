@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/init.h"
 #include "core/log.h"
 #include "hal/cpu.h"
 #include "hal/mem.h"
@@ -124,34 +123,34 @@ static bool is_online(const struct hart *hart)
 }
 
 // What a hart that does not start has got stays its own: it might start late.
-static int start_hart(unsigned long id)
+static bool start_hart(unsigned long id)
 {
     struct hart *hart = calloc(1, sizeof(*hart));
-    if (!hart || !allocate_trap_stack(hart) || sched_add_hart(hart, id) < 0)
-        return -ENOMEM;
+    if (!hart || !allocate_trap_stack(hart) || sched_add_hart(hart, id) < 0) {
+        log_error("hart %lu does not start: no memory", id);
+        return false;
+    }
     hart->start.sp = hart->idle->context.sp;
     hart->start.tp = hart->idle->context.tp;
     hart->start.satp = csr_read(CSR_SATP);
     long error = sbi_hart_start(id, (uintptr_t)hart_entry, (uintptr_t)&hart->start);
     if (error || !is_online(hart)) {
         log_error("hart %lu does not start: SBI error %ld", id, error);
-        return -EIO;
+        return false;
     }
     harts[nharts++] = hart;
-    return 0;
+    return true;
 }
 
 // The interrupt controller is set up here, as it is the boot hart's registers that this writes.
-static int smp_init(void)
+void smp_init(void)
 {
     const struct machine *m = machine();
-    int error = 0;
+    bool all = true;
     irq_init();
     csr_set(CSR_SIE, SIE_SSIE);
-    for (unsigned i = 0; i < m->nharts && !error; i++)
+    for (unsigned i = 0; i < m->nharts && all; i++)
         if (m->harts[i] != m->boot_hart)
-            error = start_hart(m->harts[i]);
+            all = start_hart(m->harts[i]);
     log_info("%u of %u harts run", nharts, m->nharts);
-    return error;
 }
-INIT(INIT_EARLY + 1, smp_init);

@@ -4,7 +4,6 @@
 #include "core/errno.h"
 #include "core/log.h"
 #include "core/util.h"
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -13,8 +12,7 @@
 static void (*exits[32])(void);
 static size_t nexits;
 
-/* The first entry that init_run_below() left for init_run_pending(). */
-static const struct init *pending;
+static bool ran;
 
 static bool before(const struct init *a, const struct init *b)
 {
@@ -53,36 +51,23 @@ static int run(const struct init *init)
     return error;
 }
 
-/* Runs `first` and the entries after it that are below `level`; the first one that is not is pending then. */
-static int run_from(const struct init *first, int level)
+int init_run_all(void)
 {
     int first_error = 0;
-    const struct init *init = first;
 
-    pending = NULL;
-    for (; init && init->level < level; init = next(init)) {
+    ran = true;
+    for (const struct init *init = next(NULL); init; init = next(init)) {
         int error = run(init);
 
         if (error && !first_error)
             first_error = error;
     }
-    pending = init;
     return first_error;
 }
 
-int init_run_below(int level)
+int init_run_once(void)
 {
-    return run_from(next(NULL), level);
-}
-
-int init_run_pending(void)
-{
-    return pending ? run_from(pending, INT_MAX) : 0;
-}
-
-int init_run_all(void)
-{
-    return init_run_below(INT_MAX);
+    return ran ? 0 : init_run_all();
 }
 
 void init_exit_all(void)

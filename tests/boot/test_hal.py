@@ -109,5 +109,5 @@ def test_boot_timing_adds_up():
     assert result.failure is None, result.output
     rows = dict(re.findall(r"^  (\S.*?) +(\d+\.\d) us$", result.output, re.M))
     total, devices = float(rows.pop("all up to main()")), float(rows.pop("buses and drivers, when asked for"))
-    assert {"device tree", "memory", "paging"} <= set(rows)
+    assert {"device tree", "memory and its mapping", "paging"} <= set(rows)
     assert abs(sum(map(float, rows.values())) - total) < 0.1 * len(rows) and devices > 0

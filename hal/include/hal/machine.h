@@ -74,15 +74,15 @@ struct machine_imsic {
 };
 
 struct machine {
-    char model[64];                         // e.g. "riscv-virtio,qemu"
-    char bootargs[1024];                    // the kernel command line, "" if none
-    unsigned nharts;                        // usable harts
+    const char *model;    // e.g. "riscv-virtio,qemu"; "" if none. It and bootargs lie in the tree
+    const char *bootargs; // the kernel command line, "" if none
+    unsigned nharts;      // usable harts
     unsigned long harts[MACHINE_MAX_HARTS]; // their numbers
     unsigned long boot_hart;
     uint64_t timebase_hz;
     unsigned nram;
     struct machine_range ram[MACHINE_MAX_RAM];
-    unsigned nreserved; // firmware and memory-reservation ranges: not for the kernel
+    unsigned nreserved; // not for the kernel: the device tree itself, memory reservations, firmware
     struct machine_range reserved[MACHINE_MAX_RESERVED];
     struct machine_uart uart;
     struct machine_plic plic;
@@ -93,13 +93,14 @@ struct machine {
     struct machine_range fw_cfg; // QEMU's firmware configuration, size 0 if none
 };
 
-// The machine we run on. Valid from the start of the init levels on; never NULL.
+// The machine we run on. Valid from the start of the init levels on; never NULL. The first call reads the
+// devices that booting does not need.
 const struct machine *machine(void);
 
-// Pure: fills `*m` from the flattened device tree `fdt` as seen by hart `boot_hart`. Touches no hardware and
-// no other memory, so it is tested in a process. What the tree lacks stays zero / not present.
-// Returns 0, or -EINVAL: not a device tree, or it has no memory or timebase (logged: which node, which
-// property).
+// Pure: fills `*m` from the flattened device tree `fdt` (8-byte aligned, as seen by hart `boot_hart`), which
+// must outlive it. Touches no hardware and no other memory, so it is tested in a process. What the tree lacks
+// stays zero / not present. Returns 0, or -EINVAL: not a device tree, or it has no memory or timebase
+// (logged: which node, which property).
 int machine_from_fdt(struct machine *m, const void *fdt, unsigned long boot_hart);
 
 // Value of `key=value` in the kernel command line (core/cmdline.h), copied into `out` (size bytes, always

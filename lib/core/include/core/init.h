@@ -6,10 +6,9 @@
  *     static void pci_exit(void) { … }
  *     INIT(INIT_BUS, pci_init, pci_exit);
  *
- * They run by (level, name); after main() their exit functions run in reverse. A level is a number:
- * INIT_DRIVER
- * + 1 comes after INIT_DRIVER and before INIT_LATE. The kernel runs the levels below INIT_BUS before main()
- * and the others when a device is looked for: a program without devices does not wait for a scan of the bus.
+ * They run by (level, name) when a device is looked for: a program without devices does not wait for a scan
+ * of the bus. After main() their exit functions run in reverse. A level is a number: INIT_DRIVER + 1 comes
+ * after INIT_DRIVER and before INIT_LATE.
  */
 #ifndef CORE_INIT_H
 #define CORE_INIT_H
@@ -18,10 +17,9 @@
 #include <stddef.h>
 
 enum init_level {
-    INIT_EARLY = 100,  /* console, memory and interrupts work; nothing of the bus is known */
-    INIT_BUS = 200,    /* buses find their devices */
-    INIT_DRIVER = 300, /* drivers take their devices */
-    INIT_LATE = 400,   /* everything is there */
+    INIT_BUS = 100,    /* buses find their devices */
+    INIT_DRIVER = 200, /* drivers take their devices */
+    INIT_LATE = 300,   /* everything is there */
 };
 
 struct init {
@@ -46,12 +44,8 @@ SECTION_TABLE(weft_inits, struct init);
  */
 int init_run_all(void);
 
-/* The same in two halves: the levels below `level` now, the others when init_run_pending() is called first.
- */
-int init_run_below(int level);
-
-/* Runs what init_run_below() left, once. Nothing is pending while it runs, and without init_run_below(). */
-int init_run_pending(void);
+/* init_run_all(), if that was never called. */
+int init_run_once(void);
 
 /* Runs the exit function of every entry whose start function succeeded, in the reverse order. */
 void init_exit_all(void);
