@@ -328,6 +328,9 @@ struct jit_abs jit_abs_insn(const struct jit_variant *v, const struct jit_state 
 {
     enum simt_format format = simt_op_format(in->op);
 
+    if (jit_is_soft(in)) {
+        return with_bits(jit_abs_of(JIT_VARYING), JIT_BITS_EXACT);
+    }
     switch (format) {
     case SIMT_FMT_R:
         return jit_abs_register_op(v, in->op, s->reg[in->rs1], s->reg[in->rs2]);
@@ -363,8 +366,6 @@ struct jit_abs jit_abs_insn(const struct jit_variant *v, const struct jit_state 
         return with_bits(merge_kinds(s->reg[in->rs1], s->reg[in->rs1]), JIT_BITS_ANY);
     case SIMT_FMT_XMVF:
         return move_to_float(s->reg[in->rs1]);
-    case SIMT_FMT_NARROW:
-        return with_bits(jit_abs_of(JIT_VARYING), JIT_BITS_EXACT);
     default:
         return jit_abs_of(JIT_VARYING);
     }

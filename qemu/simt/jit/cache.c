@@ -8,8 +8,6 @@
 #include "../src/device.h"
 #include "jit.h"
 
-#define MAX_ENTRIES 64u
-
 struct jit {
     const struct simt *dev;
     struct jit_compiler *compiler; /* the thread's */
@@ -20,6 +18,7 @@ struct jit {
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     bool quit, compiling;
+    struct simt_statistics statistics; /* what the compiler did */
     struct jit_entry *entries;
     unsigned count;
     uint64_t clock;
@@ -82,7 +81,7 @@ static struct jit_entry *add(struct jit *j, struct simt_program *prog, const str
     if (!e) {
         return NULL;
     }
-    if (j->count >= MAX_ENTRIES) {
+    if (j->count >= SIMT_MAX_COMPILED) {
         evict(j);
     }
     e->prog = simt_program_ref(prog);
@@ -145,9 +144,18 @@ static bool have_compiler(struct jit *j)
     return !j->broken;
 }
 
+static void note_compiled(struct simt_statistics *s, bool ok, const char *refusal, uint64_t ns)
+{
+    s->compile_ns += ns;
+    s->compiled += ok;
+    s->refused += !ok;
+    s->refusal = ok ? s->refusal : refusal;
+}
+
 static void compile(struct jit *j, struct jit_entry *entry)
 {
-    const char *why = NULL;
+    const char *why = "there is no compiler";
+    uint64_t begun = simt_now_ns();
     bool have = have_compiler(j);
     bool ok = have && jit_compile(j->compiler, entry->prog, &entry->variant, &entry->code, &why) == 0;
 
@@ -155,6 +163,8 @@ static void compile(struct jit *j, struct jit_entry *entry)
         simt_log(j->dev, "simt: the kernel at 0x%x is interpreted: %s", entry->prog->roots[0], why);
     }
     pthread_mutex_lock(&j->lock);
+    entry->ready_ns = simt_now_ns();
+    note_compiled(&j->statistics, ok, why, entry->ready_ns - begun);
     atomic_store_explicit(&entry->state, ok ? JIT_ENTRY_READY : JIT_ENTRY_REFUSED, memory_order_release);
     entry->users--;
     j->compiling = false;
@@ -206,6 +216,18 @@ struct jit *jit_create(const struct simt *dev)
     simt_log(dev, "simt: no JIT, all kernels are interpreted: cannot start its thread");
     jit_destroy(j);
     return NULL;
+}
+
+void jit_statistics(struct jit *j, struct simt_statistics *out)
+{
+    if (j) {
+        pthread_mutex_lock(&j->lock);
+        *out = j->statistics;
+        for (const struct jit_entry *e = j->entries; e; e = e->next) {
+            out->kept += e->state == JIT_ENTRY_READY;
+        }
+        pthread_mutex_unlock(&j->lock);
+    }
 }
 
 /* What only waits to be compiled is asked for again by the next launch that wants it. */

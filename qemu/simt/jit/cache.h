@@ -12,6 +12,7 @@ struct jit_entry {
     struct jit_variant variant;
     _Atomic int state;        /* enum jit_entry_state */
     struct jit_compiled code; /* when READY */
+    uint64_t ready_ns;        /* when it became READY */
     atomic_bool misfit;       /* the code is left too often: compile without its expectations */
     unsigned users;
     uint64_t used;          /* for replacement */

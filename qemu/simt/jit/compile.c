@@ -112,14 +112,10 @@ void jit_compiler_destroy(struct jit_compiler *c)
 static const char *unfit(const struct simt_insn *in)
 {
     enum simt_format format = simt_op_format(in->op);
-    bool arithmetic =
-        format == SIMT_FMT_FR || format == SIMT_FMT_FR4 || format == SIMT_FMT_FR1 || format == SIMT_FMT_X2F;
+    bool csr = format == SIMT_FMT_CSR || format == SIMT_FMT_CSRI;
 
-    if ((format == SIMT_FMT_CSR || format == SIMT_FMT_CSRI) && in->imm != SIMT_CSR_MHARTID) {
-        return "it uses floating-point or counter CSRs";
-    }
-    if (arithmetic && in->rm != SIMT_RM_DYN && in->rm != 0) {
-        return "it rounds other than to nearest";
+    if (csr && in->imm != SIMT_CSR_MHARTID && !simt_reads_counters(in)) {
+        return "it uses floating-point CSRs";
     }
     return NULL;
 }

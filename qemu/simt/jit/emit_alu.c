@@ -371,12 +371,52 @@ static void emit_fp(struct jit_emit *e, const struct simt_insn *in, uint32_t pc)
     jit_put(e, rd == SIMT_X_SINK && simt_writes_x(in) ? 0 : rd, &result);
 }
 
-/* mhartid, the only CSR that compiled code reads. */
-static void emit_csr(struct jit_emit *e, const struct simt_insn *in)
+static LLVMValueRef frame_value(struct jit_emit *e, LLVMTypeRef type, size_t offset)
 {
-    LLVMValueRef base =
-        LLVMBuildLoad2(e->b, e->i32, jit_frame_field(e, offsetof(struct jit_frame, hart_base)), "");
-    struct jit_value v = jit_scalar(jit_abs_affine(1, 5), base);
+    return LLVMBuildLoad2(e->b, type, jit_frame_field(e, offset), "");
+}
+
+static struct jit_value read_mhartid(struct jit_emit *e)
+{
+    return jit_scalar(jit_abs_affine(1, 5), frame_value(e, e->i32, offsetof(struct jit_frame, hart_base)));
+}
+
+/* Half of the lanes' counts of retired instructions. before: those of the node before this one. Only in full
+ * bodies, where all lanes retire the same. */
+static struct jit_value read_counter(struct jit_emit *e, uint32_t before, bool upper)
+{
+    struct jit_value v = {.a = jit_abs_of(JIT_VARYING)};
+    LLVMTypeRef wide = LLVMVectorType(e->i64, JIT_CHUNK);
+    LLVMValueRef rows = frame_value(e, e->ptr, offsetof(struct jit_frame, instret));
+    LLVMValueRef path = frame_value(e, e->i64, offsetof(struct jit_frame, retired));
+
+    path = LLVMBuildAdd(e->b, path, LLVMBuildLoad2(e->b, e->i64, e->insns_var, ""), "");
+    path = LLVMBuildAdd(e->b, path, jit_i64(e, before), "");
+    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        LLVMValueRef at = jit_i64(e, c * JIT_CHUNK * sizeof(uint64_t)), lanes = LLVMGetUndef(wide);
+        LLVMValueRef row = LLVMBuildGEP2(e->b, e->i8, rows, &at, 1, "");
+        LLVMValueRef base = LLVMBuildLoad2(e->b, wide, row, "");
+        LLVMSetAlignment(base, sizeof(uint64_t));
+        for (unsigned i = 0; i < JIT_CHUNK; i++) {
+            lanes = LLVMBuildInsertElement(e->b, lanes, path, jit_i32(e, i), "");
+        }
+        lanes = LLVMBuildAdd(e->b, base, lanes, "");
+        if (upper) {
+            LLVMValueRef by = LLVMBuildZExt(e->b, jit_splat_const(e, 32), wide, "");
+            lanes = LLVMBuildLShr(e->b, lanes, by, "");
+        }
+        v.v[c] = LLVMBuildTrunc(e->b, lanes, e->vec, "");
+    }
+    return v;
+}
+
+/* mhartid and the counters; kernels that use others are not compiled. */
+static void emit_csr(struct jit_emit *e, const struct simt_insn *in, uint32_t pc)
+{
+    bool upper = in->imm == SIMT_CSR_CYCLEH || in->imm == SIMT_CSR_INSTRETH;
+    uint32_t before = (pc - e->g->nodes[e->node].pc) / 4;
+    struct jit_value v = in->imm == SIMT_CSR_MHARTID ? read_mhartid(e) : read_counter(e, before, upper);
+
     jit_put(e, in->rd == SIMT_X_SINK ? 0 : in->rd, &v);
 }
 
@@ -406,7 +446,7 @@ void jit_emit_alu(struct jit_emit *e, const struct simt_insn *in, uint32_t pc)
         break;
     case SIMT_FMT_CSR:
     case SIMT_FMT_CSRI:
-        emit_csr(e, in);
+        emit_csr(e, in, pc);
         break;
     case SIMT_FMT_FENCE:
         LLVMBuildFence(e->b, LLVMAtomicOrderingSequentiallyConsistent, false, "");

@@ -71,7 +71,7 @@ static void emit_body(struct jit_emit *e)
         }
         if (jit_is_memory(in)) {
             jit_emit_memory(e, in, i);
-        } else if (format == SIMT_FMT_AMO || format == SIMT_FMT_LR || format == SIMT_FMT_NARROW) {
+        } else if (format == SIMT_FMT_AMO || format == SIMT_FMT_LR || jit_is_soft(in)) {
             jit_emit_help(e, in, i);
         } else {
             if (in->op == SIMT_OP_DIVU || in->op == SIMT_OP_REMU) {

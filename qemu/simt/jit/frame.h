@@ -25,7 +25,9 @@ struct jit_frame {
     uint32_t hart_base; /* mhartid of lane 0 */
     uint32_t mask;      /* in: lanes to run */
     uint32_t entry;     /* in: which of the entry points; with JIT_LEAN, rows are as a lean exit left them */
-    uint64_t limit;     /* in: come back soon after so many instructions */
+    const uint64_t *instret; /* in: instructions retired by each lane, but for */
+    uint64_t retired;        /* those of this path */
+    uint64_t limit;          /* in: come back soon after so many instructions */
 
     uint64_t insns;      /* out: issued */
     uint64_t lane_insns; /* out: the same times active lanes */

@@ -503,7 +503,8 @@ struct jit_graph *jit_graph_build(const struct simt_program *prog, const uint32_
     return g;
 }
 
-static uint64_t node_live_in(const struct jit_graph *g, const struct jit_node *node)
+/* Live before the node's instruction first. */
+static uint64_t live_before(const struct jit_graph *g, const struct jit_node *node, uint32_t first)
 {
     bool leaves = node->end == JIT_END_LEAVE || (node->end == JIT_END_RETURN && !node->returns_home);
     uint64_t live = leaves ? ALL_REGS : 0;
@@ -515,7 +516,7 @@ static uint64_t node_live_in(const struct jit_graph *g, const struct jit_node *n
                                : node->end == JIT_END_BRANCH);
         live |= node->succ[s] != JIT_NO_NODE ? g->nodes[node->succ[s]].live_in : outside ? ALL_REGS : 0;
     }
-    for (uint32_t i = node->count; i-- > 0;) {
+    for (uint32_t i = node->count; i-- > first;) {
         const struct simt_insn *in = &g->prog->insns[node->first + i];
         live = (live & ~jit_defs(in)) | jit_uses(in);
     }
@@ -529,11 +530,26 @@ void jit_graph_liveness(struct jit_graph *g)
     while (changed) {
         changed = false;
         for (uint32_t i = g->n; i-- > 0;) {
-            uint64_t live = node_live_in(g, &g->nodes[i]);
+            uint64_t live = live_before(g, &g->nodes[i], 0);
             changed |= live != g->nodes[i].live_in;
             g->nodes[i].live_in = live;
         }
     }
+}
+
+uint64_t jit_graph_live_at(const struct jit_graph *g, uint32_t pc, int32_t depth)
+{
+    uint64_t live = ALL_REGS;
+    bool found = false;
+
+    for (uint32_t i = 0; i < g->n; i++) {
+        const struct jit_node *node = &g->nodes[i];
+        if (node->depth == depth && pc >= node->pc && pc < node->pc + 4 * node->count) {
+            live &= live_before(g, node, (pc - node->pc) / 4);
+            found = true;
+        }
+    }
+    return found ? live : 0;
 }
 
 void jit_graph_free(struct jit_graph *g)

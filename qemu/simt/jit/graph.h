@@ -58,6 +58,13 @@ struct jit_graph {
 uint64_t jit_uses(const struct simt_insn *in);
 uint64_t jit_defs(const struct simt_insn *in);
 
+/* Float arithmetic that compiled code leaves to the interpreter's functions: narrow formats, static rounding.
+ */
+static inline bool jit_is_soft(const struct simt_insn *in)
+{
+    return simt_op_format(in->op) == SIMT_FMT_NARROW || simt_rounds_statically(in);
+}
+
 /* Build the graph of prog from its first root. barriers: pcs of the stores known to be block barriers. NULL,
  * and a reason in *why, when the program is not for the compiler; the reason is a constant string. */
 struct jit_graph *jit_graph_build(const struct simt_program *prog, const uint32_t *barriers,
@@ -65,6 +72,9 @@ struct jit_graph *jit_graph_build(const struct simt_program *prog, const uint32_
 
 /* Compute live_in of every node; needs returns_home. */
 void jit_graph_liveness(struct jit_graph *g);
+
+/* Registers live at pc in every node that holds it at that depth; 0 when none does. */
+uint64_t jit_graph_live_at(const struct jit_graph *g, uint32_t pc, int32_t depth);
 
 /* Node b is reached from a by going back to a loop header. */
 static inline bool jit_is_back_edge(uint32_t a, uint32_t b)

@@ -27,6 +27,20 @@ void jit_destroy(struct jit *j);
 struct jit_session *jit_join(struct jit *j, struct simt_cu *cu, bool wait);
 void jit_part(struct jit_session *s); /* NULL is allowed */
 
+/* When the session's code was compiled (simt_now_ns()); UINT64_MAX while there is none. NULL is allowed. */
+uint64_t jit_ready_ns(const struct jit_session *s);
+
+/* Registers that may be read from pc on before they are written, bit r for x[r], 32 + r for f[r]: what
+ * compiled code keeps there at least. All of them when the session's kernel is interpreted; none when the
+ * compiler does not know pc at that depth of calls. */
+uint64_t jit_live(const struct jit_session *s, uint32_t pc, int32_t depth);
+
+/* The warp's registers, the live ones if compiled code was at work. NULL is allowed. */
+void jit_registers(const struct jit_session *s, const struct simt_warp *w, struct simt_registers *out);
+
+/* Fill in what the compiler did. NULL is allowed. */
+void jit_statistics(struct jit *j, struct simt_statistics *out);
+
 /* Runs compiled code for cu->jit, a session. */
 const struct simt_executor *jit_executor(void);
 

@@ -75,6 +75,9 @@ uint32_t jit_help(struct jit_frame *f, uint32_t insn, uint32_t mask)
         simt_soft_narrow(w, mask, in);
         return 0;
     }
+    if (jit_is_soft(in)) {
+        return simt_soft_fp(w, mask, in);
+    }
     for (unsigned l = 0; l < SIMT_LANES; l++) {
         w->addr[l] = w->x[in->rs1][l] + (atomic ? 0 : (uint32_t)in->imm);
     }
@@ -113,7 +116,7 @@ static struct jit_variant variant_of(const struct simt_cu *cu)
         .linear_x = linear_x(l),
         .full_warps = l->block[0] * l->block[1] * l->block[2] % SIMT_LANES == 0,
         .same_quotient = true,
-        .exact = simt_get_config(cu->dev)->max_insns != 0,
+        .exact = simt_get_config(cu->dev)->max_insns != 0 || (cu->reads & SIMT_READS_COUNTERS),
         .private_top = SIMT_PRIVATE_BASE + cu->private_size,
     };
 }
@@ -179,6 +182,12 @@ void jit_part(struct jit_session *s)
     }
 }
 
+uint64_t jit_ready_ns(const struct jit_session *s)
+{
+    bool ready = s && atomic_load_explicit(&s->entry->state, memory_order_acquire) == JIT_ENTRY_READY;
+    return ready ? s->entry->ready_ns : UINT64_MAX;
+}
+
 /* ---- the executor ---- */
 
 /* The entry point for path p, or -1. */
@@ -204,12 +213,15 @@ static void set_warp(struct jit_frame *f, struct simt_cu *cu, struct simt_warp *
     memcpy(&f->ctrl[0x10 / 4], cu->block, sizeof(cu->block));
     f->ctrl[0x40 / 4] = w->index;
     f->mask = p->mask;
+    f->instret = w->tree.instret;
+    f->retired = p->retired;
 }
 
 static void take_counters(struct jit_frame *f, struct simt_cu *cu, struct simt_path *p)
 {
     p->retired += f->insns;
     simt_count(&cu->counters.insns, f->insns);
+    simt_count(&cu->counters.compiled_insns, f->insns);
     simt_count(&cu->counters.lane_insns, f->lane_insns);
     simt_count(&cu->counters.divergences, f->divergences);
     cu->transactions += f->transactions;
@@ -249,15 +261,15 @@ static enum simt_stop leave(const struct jit_compiled *code, struct jit_frame *f
     return simt_interpreter()->run(cu, w, p);
 }
 
-/* Rows that compiled code left lean become what the interpreter expects. */
-static void fill_rows(const struct jit_compiled *code, struct simt_warp *w)
+/* Rows that compiled code left lean, as node lean - 1 takes them, become what the interpreter expects. */
+static void fill_rows(const struct jit_compiled *code, uint32_t lean, simt_row *x, simt_row *f)
 {
-    const struct jit_state *state = &code->full[w->lean - 1];
-    uint64_t live = code->graph->nodes[w->lean - 1].live_in;
+    const struct jit_state *state = &code->full[lean - 1];
+    uint64_t live = code->graph->nodes[lean - 1].live_in;
 
     for (unsigned r = 1; r < JIT_REGS; r++) {
         struct jit_abs a = state->reg[r];
-        uint32_t *row = r < 32 ? w->x[r] : w->f[r - 32];
+        uint32_t *row = r < 32 ? x[r] : f[r - 32];
         uint32_t first = a.kind == JIT_CONST ? (uint32_t)a.value : row[0];
         uint32_t stride = a.kind == JIT_AFFINE ? (uint32_t)a.value : 0;
         for (uint32_t l = 0; (live >> r & 1) && l < SIMT_LANES; l++) {
@@ -265,7 +277,20 @@ static void fill_rows(const struct jit_compiled *code, struct simt_warp *w)
             row[l] = a.bits == JIT_BITS_RAW && simt_f32_is_nan(row[l]) ? SIMT_F32_NAN : row[l];
         }
     }
-    w->lean = 0;
+}
+
+uint64_t jit_live(const struct jit_session *s, uint32_t pc, int32_t depth)
+{
+    bool ready = atomic_load_explicit(&s->entry->state, memory_order_acquire) == JIT_ENTRY_READY;
+    return ready ? jit_graph_live_at(s->entry->code.graph, pc, depth) : ~1ull;
+}
+
+void jit_registers(const struct jit_session *s, const struct simt_warp *w, struct simt_registers *out)
+{
+    simt_copy_registers(w, out);
+    if (w->lean) {
+        fill_rows(&s->entry->code, w->lean, out->x, out->f);
+    }
 }
 
 /* Code that is left in one of four runs is not worth its expectations. */
@@ -337,7 +362,7 @@ static enum simt_stop run(struct simt_cu *cu, struct simt_warp *w, struct simt_p
     struct jit_session *s = cu->jit;
     int state = atomic_load_explicit(&s->entry->state, memory_order_acquire);
 
-    if (state == JIT_ENTRY_READY && p->parent < 0 && !cu->track_flags) {
+    if (state == JIT_ENTRY_READY && p->parent < 0 && w->rm_mode[SIMT_RM_DYN] == SIMT_RNE) {
         int entry = entry_of(&s->entry->code, p);
         uint64_t limit = limit_of(s, cu);
         if (entry >= 0 && limit > 0 && simt_tree_live(&w->tree) == p->mask) {
@@ -345,7 +370,8 @@ static enum simt_stop run(struct simt_cu *cu, struct simt_warp *w, struct simt_p
         }
     }
     if (w->lean) {
-        fill_rows(&s->entry->code, w);
+        fill_rows(&s->entry->code, w->lean, w->x, w->f);
+        w->lean = 0;
     }
     uint64_t before = p->retired;
     enum simt_stop stop = simt_interpreter()->run(cu, w, p);

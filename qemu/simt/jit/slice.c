@@ -17,6 +17,9 @@ static bool plain_load(const struct jit_state *s, const struct simt_insn *in)
 
 static bool pure(const struct jit_state *s, const struct simt_insn *in)
 {
+    if (jit_is_soft(in)) {
+        return false;
+    }
     switch (simt_op_format(in->op)) {
     case SIMT_FMT_LOAD:
     case SIMT_FMT_FLOAD:
@@ -28,7 +31,6 @@ static bool pure(const struct jit_state *s, const struct simt_insn *in)
     case SIMT_FMT_CSRI:
     case SIMT_FMT_AMO:
     case SIMT_FMT_LR:
-    case SIMT_FMT_NARROW:
         return false;
     default:
         return true;

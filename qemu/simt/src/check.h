@@ -11,13 +11,17 @@ struct simt_check;
 int simt_check_create(struct simt_check **out, const struct simt_config *config, uint64_t vram_size);
 void simt_check_destroy(struct simt_check *c); /* NULL is allowed */
 
+/* Where the device's own run notes registers. */
+struct simt_witness *simt_check_witness(struct simt_check *c);
+
 /* A launch is about to start: keep what VRAM holds. */
 void simt_check_begin(struct simt_check *c, const uint8_t *vram);
 
 /* The launch ended; fault is NULL when every thread ended normally. Run the reference and compare: how the
- * launch ended and, if it did not fault, all of VRAM. True when they agree; else a line is in why, and *addr
- * is the first address that differs (0 when the ends differ). Launches that ran into a time limit are not
- * compared. */
+ * launch ended; if it did not fault, all of VRAM and the registers at its barriers; if the same thread
+ * faulted, its registers (witness.h). True when they agree; else a line is in why, and *addr is the first
+ * address that differs (0 when it is something else). Launches that ran into a time limit are not compared.
+ */
 bool simt_check_end(struct simt_check *c, const struct simt_launch *launch, const uint8_t *vram,
                     const struct simt_fault *fault, uint32_t *addr, char *why, size_t len);
 

@@ -8,6 +8,7 @@
 
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "path.h"
 #include "program.h"
@@ -50,6 +51,11 @@ struct simt_warp {
     uint32_t priv_dirty; /* lowest private word that may be non-zero */
 };
 
+/* Registers of a warp as a kernel sees them. */
+struct simt_registers {
+    simt_row x[32], f[32];
+};
+
 /* Lanes that go on at pc. */
 struct simt_place {
     uint32_t pc, mask;
@@ -59,6 +65,7 @@ struct simt_place {
 /* Written by one worker, read by anyone. */
 struct simt_cu_counters {
     _Atomic uint64_t insns, lane_insns, divergences, transactions, bytes, barriers;
+    _Atomic uint64_t compiled_insns, wait_ns, interpret_ns, execute_ns; /* struct simt_statistics */
 };
 
 struct simt_cu {
@@ -70,6 +77,7 @@ struct simt_cu {
     uint32_t shared_size; /* of the launch */
     uint32_t private_size;
     uint32_t warp_size;
+    unsigned reads;   /* SIMT_READS_* of the program at the launch's start and of code near it */
     bool track_flags; /* fflags are observed: software arithmetic */
     struct simt_launch launch;
     uint64_t block_linear;
@@ -88,8 +96,9 @@ struct simt_cu {
     struct simt_place places[SIMT_LANES];
     uint32_t place_count;
 
-    struct jit_session *jit; /* compiled code of the launch, NULL for none */
-    uint32_t turn_atomics;   /* atomics since the warp's turn began */
+    struct simt_witness *witness; /* engine=check notes registers here; else NULL */
+    struct jit_session *jit;      /* compiled code of the launch, NULL for none */
+    uint32_t turn_atomics;        /* atomics since the warp's turn began */
     uint64_t transactions, bytes;
     struct simt_cu_counters counters;
 };
@@ -135,6 +144,12 @@ static inline void simt_count(_Atomic uint64_t *counter, uint64_t n)
 /* Fill cu->fault: lanes (non-empty) of path p fault at pc; addr matters for the lowest of them. */
 void simt_raise(struct simt_cu *cu, const struct simt_warp *w, const struct simt_path *p,
                 enum simt_cause cause, uint32_t lanes, uint32_t pc, uint32_t insn, uint32_t addr);
+
+static inline void simt_copy_registers(const struct simt_warp *w, struct simt_registers *out)
+{
+    memcpy(out->x, w->x, sizeof(out->x));
+    memcpy(out->f, w->f, sizeof(out->f));
+}
 
 /* Run one block to its end. 0, or -EFAULT with cu->fault set. */
 int simt_run_block(struct simt_cu *cu, const struct simt_executor *engine, uint64_t block_linear);

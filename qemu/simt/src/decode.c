@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "decode.h"
 
+#include "fp.h"
+
 #include <stddef.h>
 
 struct op_info {
@@ -217,9 +219,27 @@ bool simt_is_indirect_jump(const struct simt_insn *in)
     return in->op == SIMT_OP_JALR && !simt_is_call(in) && !simt_is_return(in);
 }
 
-bool simt_reads_flags(const struct simt_insn *in)
+static bool is_csr(const struct simt_insn *in)
 {
     enum simt_format format = simt_op_format(in->op);
-    return (format == SIMT_FMT_CSR || format == SIMT_FMT_CSRI) && word_rd(in) != 0 &&
-           (in->imm == SIMT_CSR_FFLAGS || in->imm == SIMT_CSR_FCSR);
+    return format == SIMT_FMT_CSR || format == SIMT_FMT_CSRI;
+}
+
+bool simt_reads_flags(const struct simt_insn *in)
+{
+    return is_csr(in) && word_rd(in) != 0 && (in->imm == SIMT_CSR_FFLAGS || in->imm == SIMT_CSR_FCSR);
+}
+
+bool simt_reads_counters(const struct simt_insn *in)
+{
+    return is_csr(in) && (in->imm == SIMT_CSR_CYCLE || in->imm == SIMT_CSR_CYCLEH ||
+                          in->imm == SIMT_CSR_INSTRET || in->imm == SIMT_CSR_INSTRETH);
+}
+
+bool simt_rounds_statically(const struct simt_insn *in)
+{
+    enum simt_format format = simt_op_format(in->op);
+    bool rounds =
+        format == SIMT_FMT_FR || format == SIMT_FMT_FR4 || format == SIMT_FMT_FR1 || format == SIMT_FMT_X2F;
+    return rounds && in->rm != SIMT_RM_DYN && in->rm != SIMT_RNE;
 }

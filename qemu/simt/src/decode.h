@@ -94,5 +94,9 @@ bool simt_is_indirect_jump(const struct simt_insn *in);
 
 /* The instruction reads fflags or fcsr into a register. */
 bool simt_reads_flags(const struct simt_insn *in);
+/* The instruction reads cycle, instret or their upper halves. */
+bool simt_reads_counters(const struct simt_insn *in);
+/* The instruction is arithmetic that rounds by a static mode other than to nearest even. */
+bool simt_rounds_statically(const struct simt_insn *in);
 
 #endif

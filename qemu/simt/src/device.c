@@ -43,7 +43,8 @@ struct simt {
     struct simt_trace trace;
     struct jit *jit;          /* NULL: interpret only */
     struct simt_check *check; /* engine=check */
-    bool may_spin;            /* there is more than one processor */
+    struct simt_witness *witness;
+    bool may_spin; /* there is more than one processor */
     struct worker *workers[MAX_CUS];
     uint32_t worker_count;
 
@@ -70,11 +71,11 @@ struct simt {
 
     pthread_mutex_t program_lock; /* the program of the launch and the cache */
     struct simt_program *prog;    /* newest one; NULL until a worker needs it */
-    bool flags_nearby; /* simt_program_flags_nearby() before any thread ran: threads write there, too */
+    unsigned nearby; /* simt_program_reads_nearby() before any thread ran: threads write there, too */
     struct cached_program cache[CACHED_PROGRAMS];
 };
 
-static uint64_t now_ns(void)
+uint64_t simt_now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -96,6 +97,11 @@ void simt_log(const struct simt *s, const char *format, ...)
     }
 }
 
+void simt_set_witness(struct simt *s, struct simt_witness *witness)
+{
+    s->witness = witness;
+}
+
 enum simt_poll simt_poll(const struct simt_cu *cu)
 {
     struct simt *s = cu->dev;
@@ -104,7 +110,7 @@ enum simt_poll simt_poll(const struct simt_cu *cu)
     if (atomic_load_explicit(&s->stop, memory_order_relaxed)) {
         return SIMT_POLL_STOP;
     }
-    return deadline != 0 && now_ns() >= deadline ? SIMT_POLL_TIMEOUT : SIMT_POLL_GO;
+    return deadline != 0 && simt_now_ns() >= deadline ? SIMT_POLL_TIMEOUT : SIMT_POLL_GO;
 }
 
 /* ---- programs ---- */
@@ -162,11 +168,12 @@ static int get_program(struct simt_cu *cu)
     pthread_mutex_lock(&s->program_lock);
     if (!s->prog) {
         r = make_program(s, (uint32_t)cu->launch.kernel);
-        s->flags_nearby = r == 0 && simt_program_flags_nearby(s->prog, &s->code);
+        s->nearby = r == 0 ? simt_program_reads_nearby(s->prog, &s->code) : 0;
     }
     if (r == 0) {
         cu->prog = simt_program_ref(s->prog);
-        cu->track_flags = cu->prog->reads_flags || s->flags_nearby;
+        cu->reads = cu->prog->reads | s->nearby;
+        cu->track_flags = cu->reads & SIMT_READS_FLAGS;
     }
     pthread_mutex_unlock(&s->program_lock);
     return r;
@@ -276,12 +283,38 @@ static int run_blocks(struct simt *s, struct simt_cu *cu)
     }
 }
 
+/* A compute unit joined a launch at begun, ran its blocks from joined on, and has done. */
+static void note_times(struct simt_cu *cu, uint64_t begun, uint64_t joined)
+{
+    uint64_t end = simt_now_ns(), ready = jit_ready_ns(cu->jit);
+
+    ready = ready < joined ? joined : ready < end ? ready : end;
+    simt_count(&cu->counters.wait_ns, joined - begun);
+    simt_count(&cu->counters.interpret_ns, ready - joined);
+    simt_count(&cu->counters.execute_ns, end - ready);
+}
+
+/* Run the blocks that no other unit takes, in compiled code if there is some. */
+static int take_blocks(struct simt *s, struct simt_cu *cu)
+{
+    uint64_t begun = simt_now_ns();
+    cu->jit = jit_join(s->jit, cu, s->config.engine != SIMT_ENGINE_AUTO);
+    uint64_t joined = simt_now_ns();
+    int r = run_blocks(s, cu);
+
+    note_times(cu, begun, joined);
+    jit_part(cu->jit);
+    cu->jit = NULL;
+    return r;
+}
+
 /* Take part in the launch in flight. 0, -EFAULT (reported) or -ECANCELED. */
 static int join_launch(struct simt *s, struct simt_cu *cu)
 {
     int r;
 
     cu->launch = s->launch;
+    cu->witness = s->witness;
     cu->shared_size = s->launch.shared_size;
     r = get_program(cu);
     if (r != 0) {
@@ -289,10 +322,7 @@ static int join_launch(struct simt *s, struct simt_cu *cu)
         cu->fault = (struct simt_fault){.cause = SIMT_BAD_LAUNCH, .count = 1};
         r = -EFAULT;
     } else {
-        cu->jit = jit_join(s->jit, cu, s->config.engine != SIMT_ENGINE_AUTO);
-        r = run_blocks(s, cu);
-        jit_part(cu->jit);
-        cu->jit = NULL;
+        r = take_blocks(s, cu);
         simt_program_unref(cu->prog);
         cu->prog = NULL;
     }
@@ -356,7 +386,7 @@ static void finish_launch(struct simt *s)
         fflush(s->trace.file);
     }
     atomic_fetch_add(&s->launches, 1);
-    atomic_fetch_add(&s->busy_ns, now_ns() - s->started_ns);
+    atomic_fetch_add(&s->busy_ns, simt_now_ns() - s->started_ns);
     s->in_flight = false;
     atomic_store(&s->busy, false);
     if (done) {
@@ -377,8 +407,8 @@ static void spin(struct simt *s)
     }
     s->spinning = true;
     pthread_mutex_unlock(&s->lock);
-    uint64_t end = now_ns() + SPIN_NS;
-    while (!atomic_load_explicit(&s->busy, memory_order_relaxed) && now_ns() < end) {
+    uint64_t end = simt_now_ns() + SPIN_NS;
+    while (!atomic_load_explicit(&s->busy, memory_order_relaxed) && simt_now_ns() < end) {
     }
     pthread_mutex_lock(&s->lock);
     s->spinning = false;
@@ -609,6 +639,7 @@ static void begin(struct simt *s, const struct simt_launch *launch, simt_done_fn
 
     if (s->check) {
         simt_check_begin(s->check, s->code.vram);
+        s->witness = simt_check_witness(s->check);
     }
     s->launch = *launch;
     product(launch->grid, &s->blocks);
@@ -617,7 +648,7 @@ static void begin(struct simt *s, const struct simt_launch *launch, simt_done_fn
     s->faulted = s->aborted = false;
     s->fault = (struct simt_fault){0};
     s->in_flight = true;
-    s->started_ns = now_ns();
+    s->started_ns = simt_now_ns();
     atomic_store(&s->next_block, 0);
     atomic_store(&s->deadline_ns,
                  s->config.timeout_ms ? s->started_ns + s->config.timeout_ms * 1000000ull : 0);
@@ -751,7 +782,7 @@ void simt_counters_read(const struct simt *s, struct simt_counters *out)
         .busy_ns = t.busy_ns - b->busy_ns,
     };
     if (s->in_flight) {
-        out->busy_ns += now_ns() - s->started_ns;
+        out->busy_ns += simt_now_ns() - s->started_ns;
     }
     pthread_mutex_unlock(&unlocked->lock);
 }
@@ -761,4 +792,17 @@ void simt_counters_clear(struct simt *s)
     pthread_mutex_lock(&s->lock);
     s->base = totals(s);
     pthread_mutex_unlock(&s->lock);
+}
+
+void simt_statistics_read(const struct simt *s, struct simt_statistics *out)
+{
+    *out = (struct simt_statistics){0};
+    jit_statistics(s->jit, out);
+    for (uint32_t i = 0; i < s->worker_count; i++) {
+        const struct simt_cu_counters *c = &s->workers[i]->cu.counters;
+        out->wait_ns += relaxed(&c->wait_ns);
+        out->interpret_ns += relaxed(&c->interpret_ns);
+        out->execute_ns += relaxed(&c->execute_ns);
+        out->compiled_insns += relaxed(&c->compiled_insns);
+    }
 }

@@ -22,6 +22,12 @@ int simt_learn_pc(struct simt_cu *cu, uint32_t pc);
  * Not knowing them is harmless, so this fails silently. */
 void simt_learn_edges(struct simt_cu *cu, const struct simt_edge *edges, uint32_t count);
 
+/* Note registers of further launches here (witness.h), NULL: do not. Only on a device with one worker. */
+void simt_set_witness(struct simt *s, struct simt_witness *witness);
+
+/* Monotonic clock. */
+uint64_t simt_now_ns(void);
+
 /* Send one line to the configured log. */
 void simt_log(const struct simt *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

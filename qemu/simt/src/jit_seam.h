@@ -39,6 +39,30 @@ static inline void jit_part(struct jit_session *s)
     (void)s;
 }
 
+static inline uint64_t jit_ready_ns(const struct jit_session *s)
+{
+    (void)s;
+    return UINT64_MAX;
+}
+
+static inline uint64_t jit_live(const struct jit_session *s, uint32_t pc, int32_t depth)
+{
+    (void)s, (void)pc, (void)depth;
+    return ~1ull;
+}
+
+static inline void jit_registers(const struct jit_session *s, const struct simt_warp *w,
+                                 struct simt_registers *out)
+{
+    (void)s;
+    simt_copy_registers(w, out);
+}
+
+static inline void jit_statistics(struct jit *j, struct simt_statistics *out)
+{
+    (void)j, (void)out;
+}
+
 static inline const struct simt_executor *jit_executor(void)
 {
     return simt_interpreter();

@@ -7,7 +7,7 @@
 
 #include "cfg.h"
 
-#define FLAG_SCAN_BYTES 0x10000u
+#define NEARBY_BYTES 0x10000u
 
 /* A growing array of pcs. */
 struct pc_list {
@@ -162,6 +162,12 @@ static bool add_run(struct builder *b, uint32_t pc, uint32_t count)
     return true;
 }
 
+static unsigned reads(const struct simt_insn *in)
+{
+    return (simt_reads_flags(in) ? SIMT_READS_FLAGS : 0) |
+           (simt_reads_counters(in) ? SIMT_READS_COUNTERS : 0);
+}
+
 /* Explore straight on from pc until known code, a transfer, or the end of VRAM. */
 static bool explore(struct builder *b, uint32_t start)
 {
@@ -172,7 +178,7 @@ static bool explore(struct builder *b, uint32_t start)
         if (!pc_set_add(&b->seen, pc) || !follow(b, &in, pc)) {
             return false;
         }
-        b->p->reads_flags |= simt_reads_flags(&in);
+        b->p->reads |= reads(&in);
         pc += 4;
         if (simt_is_terminator(in.op)) {
             break;
@@ -548,20 +554,22 @@ bool simt_program_matches(const struct simt_program *p, const struct simt_code *
     return true;
 }
 
-bool simt_program_flags_nearby(const struct simt_program *p, const struct simt_code *code)
+unsigned simt_program_reads_nearby(const struct simt_program *p, const struct simt_code *code)
 {
     const struct simt_range *last = &p->ranges[p->range_count - 1];
     uint64_t from = (uint64_t)last->pc + 4 * (uint64_t)last->count;
-    uint64_t to = from + FLAG_SCAN_BYTES < code->vram_size ? from + FLAG_SCAN_BYTES : code->vram_size & ~3ull;
-    uint32_t hit = 0;
+    uint64_t to = from + NEARBY_BYTES < code->vram_size ? from + NEARBY_BYTES : code->vram_size & ~3ull;
+    unsigned found = 0;
 
     for (uint64_t pc = from; pc < to; pc += 4) {
-        uint32_t word, csr;
+        uint32_t word;
         memcpy(&word, code->vram + pc, sizeof(word));
-        csr = word >> 20;
-        hit |= (word & 0x7f) == 0x73 && (csr == SIMT_CSR_FFLAGS || csr == SIMT_CSR_FCSR);
+        if ((word & 0x7f) == 0x73) { /* SYSTEM */
+            struct simt_insn in = simt_decode(word);
+            found |= reads(&in);
+        }
     }
-    return hit != 0;
+    return found;
 }
 
 const struct simt_block *simt_program_find(const struct simt_program *p, uint32_t pc, uint32_t *offset)

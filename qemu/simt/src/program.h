@@ -59,8 +59,11 @@ struct simt_program {
     struct simt_edge *edges;
     uint32_t edge_count;
     uint32_t block_limit; /* longest block */
-    bool reads_flags;     /* an instruction reads fflags or fcsr */
+    unsigned reads;       /* what its instructions read: SIMT_READS_* */
 };
+
+#define SIMT_READS_FLAGS    1u /* fflags or fcsr */
+#define SIMT_READS_COUNTERS 2u /* cycle, instret or their upper halves */
 
 /* Where code is read from. */
 struct simt_code {
@@ -86,9 +89,8 @@ void simt_program_unref(struct simt_program *p); /* NULL is allowed */
 /* VRAM still holds exactly the words the program was built from. */
 bool simt_program_matches(const struct simt_program *p, const struct simt_code *code);
 
-/* Code that reads fflags or fcsr lies within 64 KiB behind the program (a function reached only by pointer).
- */
-bool simt_program_flags_nearby(const struct simt_program *p, const struct simt_code *code);
+/* SIMT_READS_* of code within 64 KiB behind the program (functions reached only by pointer). */
+unsigned simt_program_reads_nearby(const struct simt_program *p, const struct simt_code *code);
 
 /* The block that holds pc, and in *offset the instruction's index in it. NULL when pc is not in the program.
  */

@@ -6,6 +6,7 @@
 
 #include "device.h"
 #include "soft.h"
+#include "witness.h"
 
 /* Instructions between two looks at the clock and the cancel flag: well below a millisecond, or a few of them
  * when every instruction is done lane by lane. */
@@ -178,7 +179,7 @@ static unsigned distinct_targets(const struct simt_warp *w, uint32_t mask, uint3
 /* Newly found code may be the first that reads fflags: arithmetic keeps them from now on. */
 static void update_flag_tracking(struct simt_cu *cu)
 {
-    if (cu->track_flags || !cu->prog->reads_flags) {
+    if (cu->track_flags || !(cu->prog->reads & SIMT_READS_FLAGS)) {
         return;
     }
     cu->track_flags = true;
@@ -285,6 +286,9 @@ static int handle_stop(struct simt_cu *cu, struct simt_warp *w, int p, enum simt
     case SIMT_STOP_MISS:
         return resolve_pc(cu, w, p);
     case SIMT_STOP_FAULT:
+        if (cu->witness) {
+            simt_witness_fault(cu, w, path);
+        }
         break;
     }
     return -EFAULT;
@@ -515,6 +519,20 @@ static bool is_stuck(const struct simt_cu *cu)
     return true;
 }
 
+/* engine=check: all live threads are at the barrier. */
+static void witness_barrier(struct simt_cu *cu)
+{
+    for (uint32_t i = 0; cu->witness && i < cu->warp_count; i++) {
+        const struct simt_tree *t = &cu->warps[i]->tree;
+        int p;
+        EACH_PATH (t, p) {
+            if (t->path[p].state == SIMT_PATH_BARRIER) {
+                simt_witness_barrier(cu, cu->warps[i], &t->path[p]);
+            }
+        }
+    }
+}
+
 /* After each warp had its turn: complete the barrier if all live threads wait there. 0, 1 when the block has
  * ended, or -EFAULT when they wait for threads that can never come. */
 static int settle_block(struct simt_cu *cu)
@@ -532,6 +550,7 @@ static int settle_block(struct simt_cu *cu)
     }
     if (waiting == live) {
         simt_count(&cu->counters.barriers, 1);
+        witness_barrier(cu);
         for (uint32_t i = 0; i < cu->warp_count; i++) {
             simt_tree_barrier_done(&cu->warps[i]->tree);
         }

@@ -5,16 +5,16 @@
 
 #include "disasm.h"
 
-struct registers {
-    simt_row x[32], f[32], fflags, frm;
+struct snapshot {
+    struct simt_registers r;
+    simt_row fflags, frm;
 };
 
-static void save(struct registers *r, const struct simt_warp *w)
+static void save(struct snapshot *s, const struct simt_warp *w)
 {
-    memcpy(r->x, w->x, sizeof(r->x));
-    memcpy(r->f, w->f, sizeof(r->f));
-    memcpy(r->fflags, w->fflags, sizeof(r->fflags));
-    memcpy(r->frm, w->frm, sizeof(r->frm));
+    simt_copy_registers(w, &s->r);
+    memcpy(s->fflags, w->fflags, sizeof(s->fflags));
+    memcpy(s->frm, w->frm, sizeof(s->frm));
 }
 
 static bool uniform(const uint32_t *row, uint32_t mask)
@@ -49,13 +49,13 @@ static void print_row(FILE *f, const char *name, const uint32_t *before, const u
     fprintf(f, "]");
 }
 
-static void print_changes(FILE *f, const struct registers *before, const struct simt_warp *w, uint32_t mask)
+static void print_changes(FILE *f, const struct snapshot *before, const struct simt_warp *w, uint32_t mask)
 {
     for (unsigned i = 1; i < 32; i++) {
-        print_row(f, simt_x_name(i), before->x[i], w->x[i], mask);
+        print_row(f, simt_x_name(i), before->r.x[i], w->x[i], mask);
     }
     for (unsigned i = 0; i < 32; i++) {
-        print_row(f, simt_f_name(i), before->f[i], w->f[i], mask);
+        print_row(f, simt_f_name(i), before->r.f[i], w->f[i], mask);
     }
     print_row(f, "fflags", before->fflags, w->fflags, mask);
     print_row(f, "frm", before->frm, w->frm, mask);
@@ -74,7 +74,7 @@ static void print_insn(FILE *f, const struct simt_program *prog, uint32_t pc, ui
 enum simt_stop simt_trace_run(const struct simt_trace *trace, const struct simt_executor *engine,
                               struct simt_cu *cu, struct simt_warp *w, struct simt_path *p)
 {
-    struct registers before;
+    struct snapshot before;
     uint32_t pc = p->pc, mask = p->mask;
     uint64_t retired = p->retired;
 

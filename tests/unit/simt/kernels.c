@@ -496,8 +496,8 @@ void k_is_zeroed(u32 *out)
     out[block_index() * n + t] = sum;
 }
 
-/* instret between two reads, with divergence in between. */
-void k_instret(u32 *out, const u32 *in)
+/* instret between two reads, with divergence in between. At the image's beginning: see kernels.S. */
+__attribute__((section(".text.startup"))) void k_instret(u32 *out, const u32 *in)
 {
     u32 t = thread(), v = in[t], start, end;
     __asm__ volatile("csrr %0, instret" : "=r"(start));

@@ -5,16 +5,23 @@
 #include "fixture.h"
 #include "suites.h"
 
-/* The suites that run kernels, under one engine. */
-static int kernel_suites(enum simt_engine engine)
-{
-    fixture_engine = engine;
-    return divergence_suite() + sync_suite() + fault_suite();
-}
-
+/* The suites that run kernels, under one engine: engine=check runs in both engines what engine=jit runs. */
 static int engine_suites(enum simt_engine engine)
 {
-    return kernel_suites(engine) + device_suite();
+    fixture_engine = engine;
+    return sync_suite() + fault_suite() + (engine == SIMT_ENGINE_CHECK ? 0 : device_suite()) +
+           (engine == SIMT_ENGINE_JIT ? 0 : divergence_suite());
+}
+
+/* What only a build with LLVM promises. */
+static int compiled_suite(void)
+{
+#ifdef SIMT_HAVE_JIT
+    fixture_engine = SIMT_ENGINE_AUTO;
+    return jit_suite() + check_suite();
+#else
+    return 0;
+#endif
 }
 
 int main(void)
@@ -23,5 +30,5 @@ int main(void)
     fixture_seed();
     return decode_suite() + cfg_suite() + path_suite() + fp_suite() + narrow_suite() + insn_suite() +
            engine_suites(SIMT_ENGINE_AUTO) + engine_suites(SIMT_ENGINE_JIT) +
-           kernel_suites(SIMT_ENGINE_CHECK);
+           engine_suites(SIMT_ENGINE_CHECK) + compiled_suite();
 }

@@ -13,5 +13,7 @@ int divergence_suite(void);
 int sync_suite(void);
 int fault_suite(void);
 int device_suite(void);
+int jit_suite(void);
+int check_suite(void);
 
 #endif

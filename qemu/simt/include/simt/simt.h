@@ -7,8 +7,8 @@
  * The QEMU device (qemu/hw) and the in-process simulator (drivers/gpgpu/sim) are two shells around it.
  * docs/device.md is the contract of what a kernel sees.
  *
- * Thread safety: one controlling thread per device calls start/run/wait/destroy; simt_cancel(),
- * simt_busy() and simt_counters_*() may be called from any thread at any time.
+ * Thread safety: one controlling thread per device calls start/run/wait/destroy; simt_cancel(), simt_busy(),
+ * simt_counters_*() and simt_statistics_read() may be called from any thread at any time.
  */
 #ifndef SIMT_SIMT_H
 #define SIMT_SIMT_H
@@ -21,6 +21,7 @@
 #define SIMT_MAX_BLOCK     1024u /* threads of a block */
 #define SIMT_ARG_REGS      8u    /* argument words loaded into a0..a7 */
 #define SIMT_MAX_VRAM_SIZE (1ull << 30)
+#define SIMT_MAX_COMPILED  64u /* kernels whose compiled code a device keeps */
 
 /* What a kernel sees (32-bit core addresses). VRAM is at 0. */
 #define SIMT_CTRL_BASE    0x80000000u /* thread, block and grid indices, read-only */
@@ -66,6 +67,20 @@ struct simt_counters {
     uint64_t barriers;     /* block barriers completed */
     uint64_t launches;     /* launches finished, whatever the outcome */
     uint64_t busy_ns;      /* wall-clock nanoseconds with a launch in flight */
+};
+
+/* Where the time of launches went, and how much of them compiled code did. Since creation; times in
+ * nanoseconds are sums over compute units. */
+struct simt_statistics {
+    uint64_t compiled;       /* kernels compiled, each variant of one counts */
+    uint64_t kept;           /* of these, those whose code is kept for further launches */
+    uint64_t refused;        /* kernels that are interpreted as compiled code cannot do them */
+    const char *refusal;     /* why the last of these was refused, static; NULL for none */
+    uint64_t compile_ns;     /* of the thread that compiles */
+    uint64_t wait_ns;        /* compute units waited for it (engine=jit, check) */
+    uint64_t interpret_ns;   /* in launches while there was no compiled code for them */
+    uint64_t execute_ns;     /* in launches with compiled code, what it leaves to the interpreter included */
+    uint64_t compiled_insns; /* of simt_counters.insns, those that compiled code issued */
 };
 
 /* AUTO interprets, and compiles in the background what runs for long; JIT compiles before it runs; CHECK is
@@ -140,6 +155,9 @@ bool simt_busy(const struct simt *s);
 
 void simt_counters_read(const struct simt *s, struct simt_counters *out);
 void simt_counters_clear(struct simt *s);
+
+/* Exact when no launch is in flight; one in flight adds its times when it ends. */
+void simt_statistics_read(const struct simt *s, struct simt_statistics *out);
 
 /* Static name of a cause ("illegal instruction"). */
 const char *simt_cause_name(enum simt_cause cause);

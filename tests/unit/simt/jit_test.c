@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* What is promised of compiled code: which kernels become such, what they compute, how it is kept. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "kernels.h"
+#include "suites.h"
+
+#define BLOCKS  3u
+#define THREADS 96u
+
+static struct simt_statistics statistics(const struct fixture *f)
+{
+    struct simt_statistics s;
+    simt_statistics_read(f->dev, &s);
+    return s;
+}
+
+static uint64_t insns(const struct fixture *f)
+{
+    struct simt_counters c;
+    simt_counters_read(f->dev, &c);
+    return c.insns;
+}
+
+static void open_jit(struct fixture *f)
+{
+    fixture_open(f, (struct simt_config){.engine = SIMT_ENGINE_JIT, .num_cus = 1});
+}
+
+static void run(struct fixture *f, uint32_t kernel)
+{
+    struct simt_launch launch = fixture_launch(f, kernel, 0, BLOCKS, THREADS);
+    fixture_run(f, &launch);
+}
+
+/* Run the kernel compiled and interpreted on the same words; at least `percent` of the instructions must be
+ * the compiled code's. */
+static void compare_engines(uint32_t kernel, uint64_t percent)
+{
+    struct fixture jit, interp;
+
+    open_jit(&jit);
+    fixture_open(&interp, (struct simt_config){.engine = SIMT_ENGINE_INTERP, .num_cus = 1});
+    for (uint32_t i = 0; i < IN_WORDS; i++) {
+        fixture_words(&jit, IN)[i] = fixture_words(&interp, IN)[i] = random_float_bits();
+    }
+    run(&jit, kernel);
+    run(&interp, kernel);
+    struct simt_statistics s = statistics(&jit);
+    if (s.refused != 0 || s.compiled_insns * 100 < insns(&jit) * percent) {
+        fail_msg("kernel 0x%x: %llu of %llu instructions were compiled code's, %s", kernel,
+                 (unsigned long long)s.compiled_insns, (unsigned long long)insns(&jit),
+                 s.refusal ? s.refusal : "none refused");
+    }
+    assert_memory_equal(jit.vram + OUT, interp.vram + OUT, OUT_BYTES);
+    fixture_close(&jit);
+    fixture_close(&interp);
+}
+
+/* The other suites run these kernels with engine=jit, which would be no test if it were not compiled code. */
+static void structured_kernels_are_compiled(void **state)
+{
+    (void)state;
+    const uint32_t kernels[] = {K_IF_ELSE, K_NESTED10, K_TRIP_COUNTS, K_MULTI_EXIT, K_MANDELBROT, K_REDUCE};
+
+    for (unsigned i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        compare_engines(kernels[i], 90);
+    }
+}
+
+/* Each lane's own count. Compiled code does without masks then, so it hands over where lanes part. */
+static void counters_are_read_in_compiled_code(void **state)
+{
+    (void)state;
+    compare_engines(K_INSTRET, 0);
+    compare_engines(K_INSTRET_UNIFORM, 100);
+}
+
+static void static_rounding_is_compiled(void **state)
+{
+    (void)state;
+    compare_engines(K_ROUND_STATIC, 100);
+}
+
+/* A function reached only by pointer sets frm; code compiled for rounding to nearest must not go on behind
+ * it. */
+static void frm_set_elsewhere_is_seen(void **state)
+{
+    (void)state;
+    compare_engines(K_FRM_BY_POINTER, 0);
+}
+
+static void refusals_are_told(void **state)
+{
+    (void)state;
+    struct fixture f;
+
+    open_jit(&f);
+    run(&f, K_FRM);
+    struct simt_statistics s = statistics(&f);
+    assert_int_equal(s.compiled, 0);
+    assert_int_equal(s.refused, 1);
+    assert_string_equal(s.refusal, "it uses floating-point CSRs");
+    assert_non_null(strstr(f.log, s.refusal));
+    assert_int_equal(s.compiled_insns, 0);
+    assert_true(s.compile_ns > 0 && s.wait_ns > 0 && s.interpret_ns > 0);
+    assert_int_equal(s.execute_ns, 0);
+    fixture_close(&f);
+}
+
+/* ---- memory of code -------------------------------------------------------------------------------------
+ */
+
+struct mappings {
+    unsigned executable; /* anonymous ones: code made by this process */
+    unsigned writable_too;
+};
+
+static struct mappings read_mappings(void)
+{
+    struct mappings m = {0};
+    char line[512], access[5];
+    unsigned long inode;
+    FILE *maps = fopen("/proc/self/maps", "r");
+
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps)) {
+        if (sscanf(line, "%*x-%*x %4s %*x %*s %lu", access, &inode) == 2 && access[2] == 'x') {
+            m.executable += inode == 0 && !strchr(line, '[');
+            m.writable_too += access[1] == 'w';
+        }
+    }
+    fclose(maps);
+    return m;
+}
+
+/* W^X, looked at all the time while a kernel is compiled and while its code is there. */
+static void code_is_never_writable(void **state)
+{
+    (void)state;
+    struct fixture f;
+    unsigned before = read_mappings().executable;
+
+    open_jit(&f);
+    struct simt_launch launch = fixture_launch(&f, K_NESTED10, 0, 1, 64);
+    assert_int_equal(simt_start(f.dev, &launch, NULL, NULL), 0);
+    do {
+        assert_int_equal(read_mappings().writable_too, 0);
+    } while (simt_busy(f.dev));
+    simt_wait(f.dev);
+    assert_int_equal(statistics(&f).compiled, 1);
+    assert_true(read_mappings().executable > before);
+    assert_int_equal(read_mappings().writable_too, 0);
+    fixture_close(&f);
+    assert_int_equal(read_mappings().executable, before);
+}
+
+/* ---- the cache ------------------------------------------------------------------------------------------
+ */
+
+/* A kernel of its own for each n: stores n. */
+static void run_numbered(struct fixture *f, int32_t n)
+{
+    uint32_t *code = fixture_words(f, CODE);
+
+    code[0] = enc_i(0x13, 5, 0, n); /* li t0, n */
+    code[1] = enc_s(0x2023, 10, 5, 0);
+    code[2] = ENC_EBREAK;
+    struct simt_launch launch = fixture_launch(f, CODE, 0, 1, 32);
+    fixture_run(f, &launch);
+    assert_int_equal(*fixture_words(f, OUT), n);
+}
+
+/* By content: code written over makes another entry, written back finds the first one again. No more than
+ * SIMT_MAX_COMPILED are kept, the longest unused one goes. */
+static void cache_is_by_content_and_bounded(void **state)
+{
+    (void)state;
+    struct fixture f;
+    const int32_t many = SIMT_MAX_COMPILED;
+
+    open_jit(&f);
+    for (int32_t n = 0; n < many; n++) {
+        run_numbered(&f, n);
+        assert_int_equal(statistics(&f).compiled, (uint64_t)n + 1);
+        assert_int_equal(statistics(&f).kept, (uint64_t)n + 1);
+    }
+    run_numbered(&f, 0);
+    assert_int_equal(statistics(&f).compiled, many);
+    run_numbered(&f, many); /* in place of 1 */
+    assert_int_equal(statistics(&f).kept, many);
+    run_numbered(&f, 0);
+    assert_int_equal(statistics(&f).compiled, many + 1);
+    run_numbered(&f, 1);
+    assert_int_equal(statistics(&f).compiled, many + 2);
+    assert_int_equal(statistics(&f).kept, many);
+    fixture_close(&f);
+}
+
+/* ---- in the background ----------------------------------------------------------------------------------
+ */
+
+/* Each of these loads takes the compiler milliseconds, as lanes may be anywhere, and the interpreter
+ * nanoseconds. */
+#define LONG_INSNS  64u
+#define LONG_BLOCKS 1030u /* just enough for it to be worth it */
+
+static void write_long_kernel(struct fixture *f)
+{
+    uint32_t *code = fixture_words(f, CODE);
+
+    code[0] = enc_i(0x73 | 2 << 12, 5, 0, (int32_t)0xf14); /* csrr t0, mhartid */
+    code[1] = enc_i(0x13 | 7 << 12, 5, 5, 31);             /* andi t0, t0, 31 */
+    code[2] = enc_r(0x33 | 1 << 25, 5, 5, 5);              /* mul t0, t0, t0 */
+    code[3] = enc_r(0x33, 5, 5, 11);                       /* add t0, t0, a1 */
+    for (uint32_t i = 4; i < LONG_INSNS - 1; i++) {
+        code[i] = enc_i(0x2003, 6, 5, (int32_t)(4 * i)); /* lw t1, 4 * i(t0) */
+    }
+    code[LONG_INSNS - 1] = ENC_EBREAK;
+}
+
+/* engine=auto: launches end, and others start, while the compiler works on a kernel that was worth it. */
+static void launches_do_not_wait_for_the_compiler(void **state)
+{
+    (void)state;
+    struct fixture f;
+
+    fixture_open(&f, (struct simt_config){.num_cus = 1});
+    write_long_kernel(&f);
+    struct simt_launch launch = fixture_launch(&f, CODE, 0, LONG_BLOCKS, 32);
+    fixture_run(&f, &launch);
+    assert_int_equal(statistics(&f).compiled, 0);
+    run(&f, K_IDS);
+    assert_int_equal(statistics(&f).compiled, 0);
+    while (statistics(&f).compiled == 0) {
+        usleep(1000);
+    }
+    assert_int_equal(statistics(&f).compiled_insns, 0);
+    fixture_run(&f, &launch);
+    assert_int_equal(statistics(&f).compiled_insns, LONG_BLOCKS * LONG_INSNS);
+    assert_true(statistics(&f).execute_ns > 0);
+    fixture_close(&f);
+}
+
+int jit_suite(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(structured_kernels_are_compiled),
+        cmocka_unit_test(counters_are_read_in_compiled_code),
+        cmocka_unit_test(static_rounding_is_compiled),
+        cmocka_unit_test(frm_set_elsewhere_is_seen),
+        cmocka_unit_test(refusals_are_told),
+        cmocka_unit_test(code_is_never_writable),
+        cmocka_unit_test(cache_is_by_content_and_bounded),
+        cmocka_unit_test(launches_do_not_wait_for_the_compiler),
+    };
+    return cmocka_run_group_tests_name("jit", tests, NULL, NULL);
+}
