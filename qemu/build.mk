@@ -16,7 +16,3 @@ endif
 .PHONY: qemu
 qemu: $(QEMU_BIN) ## build QEMU with the gpgpu device (QEMU_SRC=DIR: from that source; QEMU=FILE: use that one)
 	$(Q)$(QEMU_BIN) -M none -device help | grep -q '"gpgpu"' || { echo 'qemu: $(QEMU_BIN) has no gpgpu device' >&2; exit 1; }
-
-# libfdt for the guest, from the same archive.
-build/deps/libfdt/lib/libfdt.a: tools/fetch-libfdt tools/debian.py | build/.setup/qemu
-	$(Q)tools/fetch-libfdt build/deps/libfdt

@@ -368,24 +368,21 @@ STEP(zeta, 0)
 STEP(alpha, 0)
 STEP(broken, -EIO)
 STEP(late, 0)
-STEP(early, 0)
 INIT(INIT_LATE, late, late_exit);
 INIT(INIT_BUS, zeta, zeta_exit);
 INIT(INIT_BUS, alpha, alpha_exit);
 INIT(INIT_BUS + 1, broken, broken_exit);
-INIT(INIT_EARLY, early);
 
 static void init_runs_by_level_and_name(void **state)
 {
     static const struct log_output output = {.write = keep};
 
     (void)state;
-    (void)early_exit;
     lines[0] = '\0';
     log_set_output(&output);
     assert_int_equal(init_run_all(), -EIO);
     log_set_output(NULL);
-    assert_string_equal(trace, "early alpha zeta broken late ");
+    assert_string_equal(trace, "alpha zeta broken late ");
     assert_string_equal(lines, "init: error: broken: EIO\n");
     trace[0] = '\0';
     init_exit_all();
@@ -395,24 +392,12 @@ static void init_runs_by_level_and_name(void **state)
     assert_string_equal(trace, "");
 }
 
-static void init_runs_in_two_halves(void **state)
+static void init_runs_once(void **state)
 {
-    static const struct log_output output = {.write = keep};
-
     (void)state;
-    log_set_output(&output);
     trace[0] = '\0';
-    assert_int_equal(init_run_pending(), 0);
+    assert_int_equal(init_run_once(), 0); /* init_run_all() was called */
     assert_string_equal(trace, "");
-    assert_int_equal(init_run_below(INIT_BUS), 0);
-    assert_string_equal(trace, "early ");
-    assert_int_equal(init_run_pending(), -EIO);
-    assert_string_equal(trace, "early alpha zeta broken late ");
-    assert_int_equal(init_run_pending(), 0);
-    log_set_output(NULL);
-    trace[0] = '\0';
-    init_exit_all();
-    assert_string_equal(trace, "~late ~zeta ~alpha ");
 }
 
 /* --- verdict lines --- */
@@ -464,7 +449,7 @@ int main(void)
         cmocka_unit_test(lists_of_names),
         cmocka_unit_test(long_lines_are_cut),
         cmocka_unit_test(init_runs_by_level_and_name),
-        cmocka_unit_test(init_runs_in_two_halves),
+        cmocka_unit_test(init_runs_once),
         cmocka_unit_test(verdicts_are_printed_and_counted),
     };
 

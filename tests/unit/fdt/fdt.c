@@ -16,7 +16,7 @@
 #include "hal/machine.h"
 #include "virt_tree.h"
 
-static char buffer[VIRT_TREE_BYTES];
+static _Alignas(8) char buffer[VIRT_TREE_BYTES];
 static struct machine m;
 
 static int read_tree(const struct virt_tree *tree, unsigned long boot_hart)
@@ -42,10 +42,12 @@ static void memory_harts_and_strings(void **state)
     assert_int_equal(m.ram[0].size, 0x10000000);
     assert_int_equal(m.ram[1].base.value, 0x100000000);
     assert_int_equal(m.ram[1].size, 0x200000000);
-    assert_int_equal(m.nreserved, 3);
-    assert_int_equal(m.reserved[0].base.value, 0x90000000); // the reservation block comes first
-    assert_int_equal(m.reserved[2].base.value, 0x80040000);
-    assert_int_equal(m.reserved[2].size, 0x40000);
+    assert_int_equal(m.nreserved, 4);
+    assert_ptr_equal(m.reserved[0].base.value, buffer); // the tree itself, then the reservation block
+    assert_int_equal(m.reserved[0].size, fdt_totalsize(buffer));
+    assert_int_equal(m.reserved[1].base.value, 0x90000000);
+    assert_int_equal(m.reserved[3].base.value, 0x80040000);
+    assert_int_equal(m.reserved[3].size, 0x40000);
 }
 
 static void uart_and_test_device(void **state)
@@ -163,14 +165,21 @@ static void too_many_reserved_ranges(void **state)
     assert_int_equal(read_tree(&tree, 0), -EINVAL);
 }
 
-static void long_bootargs_are_cut(void **state)
+static void long_bootargs_are_whole(void **state)
 {
     (void)state;
-    char text[sizeof(m.bootargs) + 50];
+    char text[2000];
     memset(text, 'a', sizeof(text));
     text[sizeof(text) - 1] = '\0';
     assert_int_equal(read_tree(&(struct virt_tree){.nharts = 1, .bootargs = text}, 0), 0);
-    assert_int_equal(strlen(m.bootargs), sizeof(m.bootargs) - 1);
+    assert_string_equal(m.bootargs, text);
+}
+
+static void nothing_in_the_tree_is_an_empty_string(void **state)
+{
+    (void)state;
+    assert_int_equal(read_tree(&(struct virt_tree){.nharts = 1}, 0), 0);
+    assert_string_equal(m.bootargs, "");
 }
 
 static void not_a_device_tree(void **state)
@@ -187,11 +196,35 @@ static void drop_line(const char *text, size_t length)
     (void)length;
 }
 
+static const struct log_output quiet = {.write = drop_line};
+
+// Each field of the header, one wrong value after the other: refused, or read without a byte outside.
+static void headers(void **state)
+{
+    (void)state;
+    static const uint32_t values[] = {0, 1, 3, 16, 18, 0x40, 0x7fffffff, 0xfffffffc, 0xffffffff};
+    virt_tree_build(buffer, &(struct virt_tree){.nharts = 1});
+    size_t size = fdt_totalsize(buffer);
+    log_set_output(&quiet);
+    for (unsigned field = 0; field < sizeof(struct fdt_header) / 4; field++) {
+        for (unsigned i = 0; i < sizeof(values) / 4; i++) {
+            char *copy = malloc(size);
+            memcpy(copy, buffer, size);
+            ((fdt32_t *)copy)[field] = cpu_to_fdt32(values[i]);
+            int result = machine_from_fdt(&m, copy, 0);
+            assert_true(result == 0 || result == -EINVAL);
+            if (field == 0)
+                assert_int_equal(result, -EINVAL);
+            free(copy);
+        }
+    }
+    log_set_output(NULL);
+}
+
 // Any damage gives a machine or -EINVAL, and reads no byte outside (ASan watches the exact-size copy).
 static void random_damage(void **state)
 {
     (void)state;
-    static const struct log_output quiet = {.write = drop_line};
     unsigned seed = (unsigned)time(NULL);
     printf("seed %u\n", seed);
     srand(seed);
@@ -225,8 +258,10 @@ int main(void)
         cmocka_unit_test(interrupt_map_to_nowhere_disables_pci),
         cmocka_unit_test(what_a_machine_must_have),
         cmocka_unit_test(too_many_reserved_ranges),
-        cmocka_unit_test(long_bootargs_are_cut),
+        cmocka_unit_test(long_bootargs_are_whole),
+        cmocka_unit_test(nothing_in_the_tree_is_an_empty_string),
         cmocka_unit_test(not_a_device_tree),
+        cmocka_unit_test(headers),
         cmocka_unit_test(random_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
