@@ -36,7 +36,7 @@ static inline void boot_timing_print(void)
 void machine_init(const void *fdt, unsigned long boot_hart);
 
 // machine(), as far as booting needs it: all but fw_cfg, interrupt controllers and PCI.
-const struct machine *boot_machine(void);
+extern struct machine boot_machine;
 
 // From fdt.c, or no_device_tree.c: what booting needs, as machine_from_fdt() and with its errors; the rest,
 // at the first call; and where the device tree lies, which stays in use (size 0: there is none).

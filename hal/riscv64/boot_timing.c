@@ -25,7 +25,7 @@ void boot_stage(const char *name)
 
 static void print_row(const char *name, uint64_t begin, uint64_t end)
 {
-    uint64_t tenths = (end - begin) * 10000000 / boot_machine()->timebase_hz;
+    uint64_t tenths = (end - begin) * 10000000 / boot_machine.timebase_hz;
     printf("  %-32s %6lu.%lu us\n", name, tenths / 10, tenths % 10);
 }
 

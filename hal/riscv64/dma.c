@@ -10,7 +10,7 @@
 
 bool dma_able(const void *p, size_t len)
 {
-    const struct machine *m = boot_machine();
+    const struct machine *m = &boot_machine;
     for (unsigned i = 0; i < m->nram; i++)
         if (range_inside((uintptr_t)p, len ? len : 1, m->ram[i].base.value, m->ram[i].size))
             return true;

@@ -9,17 +9,12 @@
 #include "hal/machine.h"
 #include "hal/mem.h"
 
-static struct machine the_machine;
-
-const struct machine *boot_machine(void)
-{
-    return &the_machine;
-}
+struct machine boot_machine;
 
 const struct machine *machine(void)
 {
-    machine_read_devices(&the_machine);
-    return &the_machine;
+    machine_read_devices(&boot_machine);
+    return &boot_machine;
 }
 
 // What a usable machine must have and the device tree did not give comes from Kconfig, and the log says so.
@@ -42,11 +37,11 @@ static void apply_fallbacks(struct machine *m)
 
 void machine_init(const void *fdt, unsigned long boot_hart)
 {
-    if (machine_read_boot(&the_machine, fdt, boot_hart) < 0 || !the_machine.uart.present)
-        apply_fallbacks(&the_machine);
+    if (machine_read_boot(&boot_machine, fdt, boot_hart) < 0 || !boot_machine.uart.present)
+        apply_fallbacks(&boot_machine);
 }
 
 bool machine_bootarg(const char *key, char *out, size_t size)
 {
-    return *the_machine.bootargs && cmdline_value(the_machine.bootargs, key, out, size) >= 0;
+    return *boot_machine.bootargs && cmdline_value(boot_machine.bootargs, key, out, size) >= 0;
 }

@@ -31,7 +31,7 @@ static int call_main(void)
     static char *argv[ARGS_MAX + 2] = {"weft"};
     int count = 0;
     if (machine_bootarg("app.args", NULL, 0)) {
-        size_t size = strlen(boot_machine()->bootargs) + 1;
+        size_t size = strlen(boot_machine.bootargs) + 1;
         char *line = malloc(size);
         count = line && machine_bootarg("app.args", line, size) ? cmdline_split(line, argv + 1, ARGS_MAX)
                                                                 : -ENOMEM;
@@ -50,8 +50,8 @@ static void early_init(unsigned long hart, const void *fdt)
     log_set_output(&log_output);
     machine_init(fdt, hart);
     boot_stage("device tree");
-    console_early_init(&boot_machine()->uart);
-    shutdown_early_init(boot_machine()->test_device);
+    console_early_init(&boot_machine.uart);
+    shutdown_early_init(boot_machine.test_device);
     char level[8];
     if (machine_bootarg("loglevel", level, sizeof(level)))
         log_set_level(level);

@@ -22,7 +22,7 @@ static struct spinlock pool_lock;
 // Takes what of [start, end), whole pages, no reserved range from the i-th on has.
 static void add_free(uint64_t start, uint64_t end, unsigned i)
 {
-    const struct machine *m = boot_machine();
+    const struct machine *m = &boot_machine;
     for (; i < m->nreserved; i++) {
         uint64_t reserved = align_down(m->reserved[i].base.value, PAGE_SIZE);
         uint64_t after = align_up(m->reserved[i].base.value + m->reserved[i].size, PAGE_SIZE);
@@ -49,7 +49,7 @@ static void add_ram(const struct machine_range *ram)
 
 void memory_init(void)
 {
-    const struct machine *m = boot_machine();
+    const struct machine *m = &boot_machine;
     for (unsigned i = 0; i < m->nram; i++)
         add_ram(&m->ram[i]);
     if (pool.total == 0)

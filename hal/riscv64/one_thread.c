@@ -53,5 +53,5 @@ const char *running_thread(void)
 
 unsigned long cpu_id(void)
 {
-    return boot_machine()->boot_hart;
+    return boot_machine.boot_hart;
 }

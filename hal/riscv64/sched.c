@@ -171,6 +171,6 @@ int sched_add_hart(struct hart *hart, unsigned long id)
 
 void sched_init(void)
 {
-    if (sched_add_hart(&boot_hart, boot_machine()->boot_hart) < 0)
+    if (sched_add_hart(&boot_hart, boot_machine.boot_hart) < 0)
         panic("no memory for the idle thread");
 }

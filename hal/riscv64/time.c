@@ -26,7 +26,7 @@ static uint64_t ns_to_ticks(uint64_t ns, uint64_t hz)
 // not have to keep.
 void time_set_alarm(uint64_t deadline)
 {
-    sbi_set_timer(boot_time + ns_to_ticks(deadline, boot_machine()->timebase_hz));
+    sbi_set_timer(boot_time + ns_to_ticks(deadline, boot_machine.timebase_hz));
     csr_set(CSR_SIE, SIE_STIE);
 }
 
@@ -37,7 +37,7 @@ void time_stop_alarm(void)
 
 uint64_t time_now_ns(void)
 {
-    uint64_t hz = boot_machine()->timebase_hz;
+    uint64_t hz = boot_machine.timebase_hz;
     return hz ? ticks_to_ns(csr_read(CSR_TIME) - boot_time, hz) : 0; // 0: the device tree is not read yet
 }
 
