@@ -200,6 +200,7 @@ static void done_on_worker(void *opaque, const struct simt_fault *fault)
 
     QEMU_LOCK_GUARD(&s->queue.lock);
     s->queue.running = false;
+    qatomic_set(&s->queue.wrote, true);
     if (fault && fault->cause == SIMT_CANCELLED) {
         return;
     }

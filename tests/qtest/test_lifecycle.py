@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Stop, migrate and unplug, also while the device works."""
+import random
+
 import pytest
 
 import pci
@@ -150,6 +152,48 @@ def test_migration_of_an_interrupted_kernel(tmp_path):
         gpu.write_words(0x3000, [1])
         gpu.wait_idle()
         assert (gpu["IRQ_STATUS"], gpu.read_words(0x2000, 1)) == (IRQ_KERNEL, [31])
+
+
+COUNT_AND_WAIT = """
+    li t0, 0x3000
+ 1: lw t1, (t0)
+    beqz t1, 1b
+    li t1, 1
+    li t2, 0x4000
+    amoadd.w zero, t1, (t2)
+ 2: lw t1, 4(t0)
+    beqz t1, 2b
+    ebreak
+"""
+
+
+@pytest.mark.parametrize("by", ["dispatch", "queue"])
+def test_migration_keeps_what_an_interrupted_kernel_wrote(tmp_path, by):
+    """The kernel counts after its page has been sent, and counts again when it is started again."""
+    migration = Migration(tmp_path, "gpgpu,sync=off")
+    with migration.source() as machine:
+        gpu = Gpgpu(machine)
+        gpu.prepare(COUNT_AND_WAIT)
+        machine.write_bytes(gpu.vram + (1 << 20), random.Random(1).randbytes(4 << 20))
+        if by == "queue":
+            queue = Queue(gpu)
+            machine.monitor("stop")  # takes note of what was written so far
+            machine.monitor("cont")
+            queue.push(descriptor())
+        else:
+            gpu["DISPATCH"] = 1
+        machine.monitor("migrate-set-parameters", **{"max-bandwidth": 1 << 20})
+        machine.monitor("migrate", uri=f"file:{migration.path}")
+        wait_until(lambda: machine.monitor("query-migrate").get("ram", {}).get("normal", 0) > 100, "half of the way")
+        gpu.write_words(0x3000, [1])
+        wait_until(lambda: gpu.read_words(0x4000, 1) == [1], "the kernel")
+        machine.monitor("migrate-set-parameters", **{"max-bandwidth": 1 << 40})
+        wait_until(lambda: machine.monitor("query-migrate")["status"] == "completed", "migration")
+    with migration.target() as machine:
+        gpu = migration.arrived(machine)
+        wait_until(lambda: gpu.read_words(0x4000, 1) == [2], "the kernel, again")
+        gpu.write_words(0x3004, [1])
+        gpu.wait_idle()
 
 
 def test_migration_to_another_vram_size_is_refused(tmp_path):
