@@ -6,6 +6,7 @@
 #include "core/errno.h"
 #include "core/init.h"
 #include "core/log.h"
+#include "core/trace.h"
 
 /* Devices whose status is -EAGAIN, by their `node`, the one that waits longest first. */
 static struct list_node waiting = LIST_INIT(waiting);
@@ -70,7 +71,9 @@ int device_probe(struct device *dev, const struct driver *driver)
     stop_waiting(dev);
     dev->driver = driver;
     dev->class = driver->class;
+    trace_begin("probe", driver->name, 0, 0);
     dev->status = driver->probe(dev);
+    trace_end("probe");
     if (dev->status) {
         probe_failed(dev, driver);
         return dev->status;

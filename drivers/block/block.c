@@ -3,6 +3,7 @@
 #include "drivers/block.h"
 #include "core/errno.h"
 #include "core/math.h"
+#include "core/trace.h"
 #include "core/util.h"
 #include "hal/dma.h"
 
@@ -65,6 +66,7 @@ int block_submit(struct device *dev, struct block_request *request)
     if (error)
         return error;
     request->done = false;
+    trace_async_begin("block", block_operation_name(request->operation), request, request->nsectors);
     ops(dev)->submit(dev, request);
     return 0;
 }

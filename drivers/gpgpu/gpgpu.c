@@ -8,6 +8,7 @@
 #define LOG_MODULE "gpgpu"
 #include "core/log.h"
 #include "core/math.h"
+#include "core/trace.h"
 #include "core/util.h"
 #include "hal/time.h"
 
@@ -177,7 +178,12 @@ int gpgpu_device_module_load(struct gpgpu_device *dev, const struct gpgpu_kernel
                              gpgpu_module_t *out)
 {
     *out = 0;
-    return image && image->nentries ? dev->ops->module_load(dev, image, out) : -EINVAL;
+    if (!image || !image->nentries)
+        return -EINVAL;
+    trace_begin("load", image->name, 0, 0);
+    int err = dev->ops->module_load(dev, image, out);
+    trace_end("load");
+    return err;
 }
 
 int gpgpu_device_module_unload(struct gpgpu_device *dev, gpgpu_module_t module)

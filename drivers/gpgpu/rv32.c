@@ -5,6 +5,7 @@
 
 #define LOG_MODULE "gpgpu"
 #include "core/log.h"
+#include "core/trace.h"
 #include "core/util.h"
 
 #include <errno.h>
@@ -276,6 +277,16 @@ static void queue_launch(struct rv32_device *dev, struct rv32_stream *stream,
     rv32_submit(dev, stream, work);
 }
 
+const char *rv32_kernel_name(const struct rv32_kernel *kernel)
+{
+    return kernel->entry->name;
+}
+
+static uint64_t volume(const uint32_t dim[3])
+{
+    return (uint64_t)dim[0] * dim[1] * dim[2];
+}
+
 static int rv32_launch(struct gpgpu_device *gpgpu, gpgpu_stream_t stream_handle, gpgpu_kernel_t handle,
                        const struct gpgpu_launch *launch)
 {
@@ -287,9 +298,12 @@ static int rv32_launch(struct gpgpu_device *gpgpu, gpgpu_stream_t stream_handle,
     if (!kernel || !stream)
         return -EINVAL;
     int err = gpgpu_check_launch(&dev->caps, kernel->entry, launch);
-    if (!err)
-        queue_launch(dev, stream, kernel, launch);
-    return err;
+    if (err)
+        return err;
+    trace_begin("launch", kernel->entry->name, volume(launch->grid), volume(launch->block));
+    queue_launch(dev, stream, kernel, launch);
+    trace_end("launch");
+    return 0;
 }
 
 void rv32_record_fault(struct rv32_device *dev, const struct rv32_kernel *kernel,

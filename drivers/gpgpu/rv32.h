@@ -138,6 +138,8 @@ void rv32_locate(const struct rv32_device *dev, const struct rv32_start *start, 
 /* ---- rv32.c for rv32_work.c -----------------------------------------------------------------------------
  */
 
+const char *rv32_kernel_name(const struct rv32_kernel *kernel);
+
 /* Keep and log a fault of that kernel. */
 void rv32_record_fault(struct rv32_device *dev, const struct rv32_kernel *kernel,
                        const struct gpgpu_fault *fault);

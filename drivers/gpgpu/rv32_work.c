@@ -10,6 +10,7 @@
 
 #define LOG_MODULE "gpgpu"
 #include "core/log.h"
+#include "core/trace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -97,8 +98,10 @@ static void end(struct rv32_device *dev, struct rv32_work *work, int err)
     drop_waiting(dev, stream);
 }
 
-static void forget_launch(struct rv32_device *dev, struct rv32_work *work)
+/* The device has it no longer, with this result. */
+static void forget_launch(struct rv32_device *dev, struct rv32_work *work, int err)
 {
+    trace_async_end("gpu", rv32_kernel_name(work->kernel), work, (uint64_t)-err);
     list_remove(&work->launched);
     dev->launches--;
 }
@@ -114,7 +117,7 @@ static bool reap_launch(struct rv32_device *dev)
         return false;
     if (err == -EFAULT)
         rv32_record_fault(dev, work->kernel, &fault);
-    forget_launch(dev, work);
+    forget_launch(dev, work, err);
     end(dev, work, err);
     return true;
 }
@@ -159,8 +162,10 @@ static bool start_launch(struct rv32_device *dev, struct rv32_work *work, bool f
 {
     if (dev->launches == dev->port->depth || !(first || follows_last_launch(dev, work)))
         return false;
+    trace_async_begin("gpu", rv32_kernel_name(work->kernel), work, work->start.kernel);
     int err = dev->port->start(dev, &work->start, !first);
     if (err) {
+        trace_async_end("gpu", rv32_kernel_name(work->kernel), work, (uint64_t)-err);
         end(dev, work, err);
         return false;
     }
@@ -172,7 +177,10 @@ static bool start_launch(struct rv32_device *dev, struct rv32_work *work, bool f
 
 static bool start_copy(struct rv32_device *dev, struct rv32_work *work)
 {
+    static const char *const names[] = {"to the device", "from the device", "within the device"};
+    trace_begin("copy", names[work->copy.direction], work->copy.size, 0);
     int err = dev->port->copy(dev, &work->copy);
+    trace_end("copy");
     if (err == -EBUSY)
         return false;
     if (err == -EINPROGRESS) {
@@ -227,7 +235,7 @@ static void give_up(struct rv32_device *dev)
     dev->port->give_up(dev);
     list_for_each_safe (node, &dev->launched) {
         struct rv32_work *work = list_entry(node, struct rv32_work, launched);
-        forget_launch(dev, work);
+        forget_launch(dev, work, -ETIMEDOUT);
         work->started = false;
         dev->waiting++;
     }
@@ -259,7 +267,10 @@ static unsigned launches_to_wait_for(struct rv32_device *dev, const struct rv32_
  * work the caller waits for, NULL: anybody's. */
 static void wait_for_progress(struct rv32_device *dev, const struct rv32_stream *stream)
 {
-    int err = dev->port->wait(dev, launches_to_wait_for(dev, stream));
+    unsigned launches = launches_to_wait_for(dev, stream);
+    trace_begin("wait", "the GPU", launches, 0);
+    int err = dev->port->wait(dev, launches);
+    trace_end("wait");
     if (!reap(dev) && err == -ETIMEDOUT)
         give_up(dev);
     feed_all(dev);

@@ -8,6 +8,7 @@
 #include "core/format.h"
 #include "core/log.h"
 #include "core/math.h"
+#include "core/trace.h"
 #include "core/util.h"
 #include "drivers/block.h"
 #include "hal/cpu.h"
@@ -182,6 +183,7 @@ static void finish(struct virtio_blk *blk, struct block_request *request)
         log_error("%s: %s of %u sectors at %llu: %s", blk->dev->name,
                   block_operation_name(request->operation), (unsigned)request->nsectors,
                   (unsigned long long)request->sector, error_name(result));
+    trace_async_end("block", block_operation_name(request->operation), request, (uint64_t)result);
     if (request->complete)
         request->complete(request);
     __atomic_store_n(&request->done, true, __ATOMIC_RELEASE);

@@ -5,6 +5,7 @@
 #include "../sched.h"
 
 #include "core/math.h"
+#include "core/trace.h"
 #include "core/util.h"
 #include "hal/time.h"
 
@@ -46,6 +47,7 @@ const char *thread_name(const struct thread *thread)
 static void *start(void *arg)
 {
     current = arg;
+    trace_switch(current->name);
     current->result = current->fn(current->arg);
     return NULL;
 }

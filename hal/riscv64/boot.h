@@ -3,6 +3,7 @@
 #ifndef HAL_RISCV64_BOOT_H
 #define HAL_RISCV64_BOOT_H
 
+#include "core/trace.h"
 #include "hal/machine.h"
 #include "hal/mmio.h"
 
@@ -20,15 +21,31 @@ __attribute__((noreturn)) void hal_main(unsigned long hart, const void *fdt);
 
 // With CONFIG_BOOT_TIMING: notes that a stage of the boot has ended; prints them all.
 #ifdef CONFIG_BOOT_TIMING
-void boot_stage(const char *name);
+void boot_timing_stage(const char *name);
 void boot_timing_print(void);
 #else
-static inline void boot_stage(const char *name)
+static inline void boot_timing_stage(const char *name)
 {
     (void)name;
 }
 
 static inline void boot_timing_print(void)
+{
+}
+#endif
+
+// A stage of the boot has ended.
+static inline void boot_stage(const char *name)
+{
+    trace_instant("boot", name, 0, 0);
+    boot_timing_stage(name);
+}
+
+// With CONFIG_TRACE: events are recorded from now on.
+#ifdef CONFIG_TRACE
+void trace_init(void);
+#else
+static inline void trace_init(void)
 {
 }
 #endif

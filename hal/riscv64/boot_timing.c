@@ -17,7 +17,7 @@ static struct stage {
 } stages[MAX_STAGES];
 static unsigned nstages;
 
-void boot_stage(const char *name)
+void boot_timing_stage(const char *name)
 {
     if (nstages < MAX_STAGES)
         stages[nstages++] = (struct stage){name, csr_read(CSR_TIME)};

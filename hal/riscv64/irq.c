@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "core/log.h"
+#include "core/trace.h"
 #include "hal/irq.h"
 #include "hal/panic.h"
 #include "hal/spinlock.h"
@@ -137,6 +138,7 @@ void irq_deliver(unsigned irq)
     if (!line)
         panic("interrupt %u, but there are %u", irq, chip->nirqs);
     line->count++;
+    trace_instant("irq", "taken", irq, 0);
     spin_lock(&handlers);
     for (struct handler *handler = line->handlers; handler; handler = handler->next)
         handler->fn(handler->arg);

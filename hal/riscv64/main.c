@@ -41,11 +41,15 @@ static int call_main(void)
         return EXIT_FAILURE;
     }
     argv[count + 1] = NULL;
-    return main(count + 1, argv);
+    trace_begin("main", "main", 0, 0);
+    int code = main(count + 1, argv);
+    trace_end("main");
+    return code;
 }
 
 static void early_init(unsigned long hart, const void *fdt)
 {
+    trace_init();
     boot_stage("entry: registers, .bss");
     log_set_output(&log_output);
     machine_init(fdt, hart);

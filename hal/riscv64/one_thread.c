@@ -9,6 +9,7 @@
 
 int wait_until(bool (*done)(void *), void *arg, uint64_t deadline)
 {
+    trace_begin("wait", "wait_until", 0, 0);
     unsigned long flags = cpu_irq_save();
     bool is_done = done(arg);
     if (!is_done)
@@ -19,6 +20,7 @@ int wait_until(bool (*done)(void *), void *arg, uint64_t deadline)
     }
     time_stop_alarm();
     cpu_irq_restore(flags);
+    trace_end("wait");
     return is_done ? 0 : -ETIMEDOUT;
 }
 

@@ -55,6 +55,7 @@ static void run_next(void)
         return;
     self->hart = NULL;
     next->hart = hart;
+    trace_switch(next->name);
     context_switch(&self->context, &next->context);
 }
 
@@ -136,12 +137,14 @@ void wait_recheck(void)
 int wait_until(bool (*done)(void *), void *arg, uint64_t deadline)
 {
     bool in_time = true, is_done;
+    trace_begin("wait", "wait_until", 0, 0);
     unsigned long flags = sched_lock();
     current->done = done;
     current->done_arg = arg;
     while (!(is_done = done(arg)) && in_time)
         in_time = sched_block(&interrupt_waiters, deadline);
     sched_unlock(flags);
+    trace_end("wait");
     return is_done ? 0 : -ETIMEDOUT;
 }
 

@@ -43,6 +43,7 @@ void shutdown(int code)
 {
     uint32_t status = code >= 0 && code <= 255 ? (uint32_t)code : 255;
     cpu_irq_save();
+    trace_dump(); // what fails is logged there
     if (test_device.base) {
         mmio_write32(&test_device, 0, status ? status << TEST_CODE_SHIFT | TEST_FAIL : TEST_PASS);
         wait_for_the_end();

@@ -3,6 +3,7 @@
 #include "core/init.h"
 #include "core/errno.h"
 #include "core/log.h"
+#include "core/trace.h"
 #include "core/util.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,7 +44,9 @@ static int run(const struct init *init)
         log_error("%s: more than %zu exit functions", init->name, ARRAY_SIZE(exits));
         return -ENOSPC;
     }
+    trace_begin("init", init->name, (uint64_t)init->level, 0);
     error = init->start();
+    trace_end("init");
     if (error)
         log_error("%s: %s", init->name, error_name(error));
     else if (init->exit)
