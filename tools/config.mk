@@ -7,6 +7,9 @@
 no-config-goals := help clean qemu setup check format %_defconfig test unit qtest boottest bench fuzz conformance tsan docs
 
 PLATFORM ?= riscv64
+ifneq ($(filter trace,$(MAKECMDGOALS)),)
+CONFIG ?= trace
+endif
 apps := $(patsubst apps/%/Kconfig,%,$(wildcard apps/*/Kconfig))
 configs := $(patsubst configs/%_defconfig,%,$(wildcard configs/*_defconfig))
 

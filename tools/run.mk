@@ -17,26 +17,45 @@ $(if $(DATA),$(if $(wildcard $(DATA)),,$(error DATA=$(DATA): there is no such fi
 comma := ,
 quoted = '$(subst ','\'',$(1))'
 
+# With CONFIG_TRACE, guest and device write what happened to files, and after the run these become one.
+trace-files := $(B)/guest.trace $(B)/device.trace
+ifdef CONFIG_TRACE
+append = trace=$(B)/guest.trace $(APPEND)
+trace-qemu := -semihosting-config enable=on,target=native -global gpgpu.timeline=$(B)/device.trace
+traced = rm -f $(trace-files); code=0; $(1) || code=$$?; \
+	tools/trace2perfetto $(trace-files) -o $(B)/trace.json && tools/trace-plot $(B)/trace.json -o $(B)/trace.svg && \
+	echo "$(B)/trace.json: open it at ui.perfetto.dev or in chrome://tracing; $(B)/trace.svg is a picture of it"; \
+	exit $$code
+else
+append = $(APPEND)
+traced = $(1)
+endif
+
 qemu-command = $(QEMU_BIN) -M $(MACHINE) -m $(MEM) -smp $(SMP) -display none -serial mon:stdio -no-reboot \
-	-bios $(OPENSBI) -kernel $(image) $(if $(APPEND),-append $(call quoted,$(APPEND))) $(DEVICES) $(QEMU_ARGS) \
-	$(if $(DATA),-fw_cfg name=opt/weft/data$(comma)file=$(DATA))
+	-bios $(OPENSBI) -kernel $(image) $(if $(strip $(append)),-append $(call quoted,$(strip $(append)))) $(DEVICES) \
+	$(trace-qemu) $(QEMU_ARGS) $(if $(DATA),-fw_cfg name=opt/weft/data$(comma)file=$(DATA))
+process-args = $(append) $(if $(CONFIG_TRACE),timeline=$(B)/device.trace) $(if $(DATA),data=$(DATA))
+
+.PHONY: trace
+trace: run ## run the app, then show what happened when, on processor and GPU: APP=lenet (docs/trace.md)
+	$(if $(CONFIG_TRACE),,$(error CONFIG=$(CONFIG): make trace needs a configuration with CONFIG_TRACE))@:
 
 .PHONY: run debug run-command
 ifdef CONFIG_PLATFORM_LINUX
 $(call one-of,GPU,sim null)
 
 run: $(image) ## run the app: APP=lenet; MACHINE=virt,aia=aplic-imsic SMP=1 DEVICES='-device gpgpu' APPEND='...' DATA=FILE
-	$(Q)$(if $(GPU),WEFT_GPU=$(GPU)) $(image) $(APPEND) $(if $(DATA),data=$(DATA))
+	$(Q)$(call traced,$(if $(GPU),WEFT_GPU=$(GPU)) $(image) $(process-args))
 
 run-command: $(image)
-	@echo "$(if $(GPU),env WEFT_GPU=$(GPU)) $(image) $(APPEND) $(if $(DATA),data=$(DATA))"
+	@echo "$(if $(GPU),env WEFT_GPU=$(GPU)) $(image) $(process-args)"
 
 debug: $(image)
-	$(Q)gdb --args $(image) $(APPEND) $(if $(DATA),data=$(DATA))
+	$(Q)gdb --args $(image) $(process-args)
 else
 run: $(image) $(QEMU_BIN) | build/.setup/guest
 	$(call say,QEMU,$(image))
-	$(Q)$(qemu-command)
+	$(Q)$(call traced,$(qemu-command))
 
 run-command: $(image) $(QEMU_BIN) | build/.setup/guest
 	@printf '%s\n' $(call quoted,$(qemu-command))

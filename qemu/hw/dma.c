@@ -86,6 +86,11 @@ static bool copy(GPGPUState *s, uint32_t n)
 
 static void complete(GPGPUState *s, bool ok)
 {
+    enum simt_direction direction = s->dma.ctrl & GPGPU_DMA_IN_VRAM   ? SIMT_WITHIN_DEVICE
+                                    : s->dma.ctrl & GPGPU_DMA_TO_HOST ? SIMT_FROM_DEVICE
+                                                                      : SIMT_TO_DEVICE;
+
+    simt_timeline_transfer(s->simt, direction, s->dma.begin, s->dma.done);
     trace_gpgpu_dma_done(gpgpu_name(s), s->dma.done, ok);
     s->reg[REG_DMA_STATUS] = ok ? GPGPU_DMA_COMPLETE : GPGPU_DMA_ERROR;
     if (ok && s->dma.ctrl & GPGPU_DMA_IRQ) {
@@ -226,6 +231,7 @@ static void start(GPGPUState *s)
     s->dma.size = s->reg[REG_DMA_SIZE];
     s->dma.ctrl = s->reg[REG_DMA_CTRL];
     s->dma.done = 0;
+    s->dma.begin = simt_timeline_now(s->simt);
     s->reg[REG_DMA_STATUS] = GPGPU_DMA_BUSY;
     trace_gpgpu_dma_start(gpgpu_name(s), s->dma.src, s->dma.dst, s->dma.size, s->dma.ctrl);
     if (!valid(s)) {

@@ -232,6 +232,7 @@ static const Property gpgpu_properties[] = {
     DEFINE_PROP_STRING("trace", GPGPUState, trace),
     DEFINE_PROP_UINT64("trace_block", GPGPUState, trace_block, 0),
     DEFINE_PROP_UINT32("trace_warp", GPGPUState, trace_warp, 0),
+    DEFINE_PROP_STRING("timeline", GPGPUState, timeline),
 };
 
 static void describe_properties(ObjectClass *klass)
@@ -249,6 +250,7 @@ static void describe_properties(ObjectClass *klass)
         {"trace", "file to write one warp's instructions to"},
         {"trace_block", "linear index of the traced block"},
         {"trace_warp", "warp of that block"},
+        {"timeline", "file to write to when launches, warps and transfers ran"},
     };
 
     for (unsigned i = 0; i < ARRAY_SIZE(texts); i++) {

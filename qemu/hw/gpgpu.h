@@ -128,6 +128,7 @@ struct GPGPUState {
         uint32_t done;
         uint32_t ctrl;
         QEMUTimer *timer;
+        uint64_t begin;           /* on the timeline */
         uint32_t piece;           /* bytes that the copier has, 0: none */
         MemoryRegionCache memory; /* the host side of the piece */
         struct gpgpu_copier copier;
@@ -147,6 +148,7 @@ struct GPGPUState {
     char *trace;
     uint64_t trace_block;
     uint32_t trace_warp;
+    char *timeline;
 };
 
 /* Name for messages: the id that the user gave, else "gpgpu". */

@@ -228,8 +228,9 @@ void gpgpu_launch_vm_stop(GPGPUState *s, bool keep)
             launch_done_bh(s);
         }
     }
-    /* If the process ends now, exit() must not find the compiler at work. */
+    /* If the process ends now, exit() must not find the compiler at work, and nobody destroys the engine. */
     simt_drain(s->simt);
+    simt_timeline_write(s->simt);
 }
 
 void gpgpu_launch_vm_start(GPGPUState *s)
@@ -265,6 +266,12 @@ static void engine_log(void *opaque, const char *message)
     warn_report("%s: %s", gpgpu_name(opaque), message);
 }
 
+/* The clock that the machine's own timers follow: software's time CSR is this in other units. */
+static uint64_t virtual_clock(void *opaque)
+{
+    return (uint64_t)qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
 bool gpgpu_launch_init(GPGPUState *s, Error **errp)
 {
     struct simt_config config = {
@@ -276,6 +283,9 @@ bool gpgpu_launch_init(GPGPUState *s, Error **errp)
         .trace_path = s->trace,
         .trace_block = s->trace_block,
         .trace_warp = s->trace_warp,
+        .timeline_path = s->timeline,
+        .name = object_get_canonical_path_component(OBJECT(s)),
+        .clock = virtual_clock,
         .log = engine_log,
         .log_opaque = s,
     };

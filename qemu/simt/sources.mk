@@ -2,7 +2,7 @@
 # The SIMT engine, for the hosted build and the QEMU build: paths are relative to the repository root.
 simt-srcs := $(addprefix qemu/simt/src/, \
     cfg.c check.c decode.c device.c disasm.c exec.c exec_avx2.c exec_avx512.c exec_base.c fault.c fp.c memory.c \
-    narrow.c path.c program.c sched.c soft.c trace.c witness.c)
+    narrow.c path.c program.c sched.c soft.c timeline.c trace.c witness.c)
 
 # Results are canonicalised and flags computed in software, so the host's traps and errno do not matter; contraction
 # of a multiply and an add would. -O3 is what vectorises the interpreter.

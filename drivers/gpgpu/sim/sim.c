@@ -11,9 +11,11 @@
 #define LOG_MODULE "gpgpu-sim"
 #include "core/log.h"
 #include "core/util.h"
+#include "hal/machine.h"
 #include "simt/simt.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -362,7 +364,7 @@ int gpgpu_sim_create(const struct gpgpu_sim_config *config, struct gpgpu_device 
     sim->vram = calloc(1, config->vram_bytes);
     if (!sim->vram)
         goto free_sim;
-    struct simt_config engine = {.log = log_engine};
+    struct simt_config engine = {.log = log_engine, .name = "sim", .timeline_path = config->timeline};
     err = simt_create(&sim->engine, &engine, sim->vram, config->vram_bytes);
     if (err)
         goto free_vram;
@@ -405,7 +407,9 @@ static int sim_probe(struct device *dev)
 {
     if (dev->number >= CONFIG_GPGPU_SIM_DEVICES || !hosted_gpu_wanted("sim"))
         return -ENODEV;
+    char timeline[PATH_MAX];
     struct gpgpu_sim_config config = {
+        .timeline = machine_bootarg("timeline", timeline, sizeof(timeline)) ? timeline : NULL,
         .vram_bytes = (uint64_t)CONFIG_GPGPU_SIM_VRAM_MIB << 20,
         .timeout_ms = CONFIG_GPGPU_TIMEOUT_MS,
     };

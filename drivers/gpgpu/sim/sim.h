@@ -8,6 +8,7 @@
 struct gpgpu_sim_config {
     uint64_t vram_bytes; /* multiple of 4096, at most 1 GiB */
     unsigned timeout_ms; /* of one launch */
+    const char *timeline; /* file for what ran when, NULL: none (docs/trace.md) */
 };
 
 /* 0 and *out, or -ENOMEM, -EINVAL, -EAGAIN (no threads). Destroy with gpgpu_sim_destroy(). */

@@ -25,7 +25,7 @@ int simt_check_create(struct simt_check **out, const struct simt_config *config,
     interpret.engine = SIMT_ENGINE_INTERP;
     interpret.deterministic = true;
     interpret.num_cus = 1;
-    interpret.trace_path = NULL;
+    interpret.trace_path = interpret.timeline_path = NULL;
     if (c) {
         c->vram_size = vram_size;
         c->vram = aligned_alloc(4096, vram_size);

@@ -13,6 +13,7 @@
 #include "path.h"
 #include "program.h"
 #include "simt/simt.h"
+#include "timeline.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the device is little-endian and shares memory with its host"
@@ -70,6 +71,7 @@ struct simt_cu_counters {
 
 struct simt_cu {
     struct simt *dev;
+    uint32_t number;
     struct simt_program *prog; /* snapshot in use */
     uint8_t *vram;
     uint64_t vram_size;
@@ -101,6 +103,9 @@ struct simt_cu {
     uint32_t turn_atomics;        /* atomics since the warp's turn began */
     uint64_t transactions, bytes;
     struct simt_cu_counters counters;
+
+    struct simt_timeline *timeline; /* NULL: none is wanted */
+    struct simt_cu_timeline part;
 };
 
 /* A warp's turn ends after so many instructions, so that a thread that spins on another one sees it move

@@ -41,6 +41,7 @@ struct simt {
     struct simt_config config;
     struct simt_code code;
     struct simt_trace trace;
+    struct simt_timeline timeline;
     struct jit *jit;          /* NULL: interpret only */
     struct simt_check *check; /* engine=check */
     struct simt_witness *witness;
@@ -62,6 +63,7 @@ struct simt {
     simt_done_fn done;
     void *opaque;
     uint64_t started_ns;
+    uint64_t timeline_begin;
     struct simt_counters base; /* values when the counters were last cleared */
 
     _Atomic uint64_t next_block;
@@ -111,6 +113,11 @@ enum simt_poll simt_poll(const struct simt_cu *cu)
         return SIMT_POLL_STOP;
     }
     return deadline != 0 && simt_now_ns() >= deadline ? SIMT_POLL_TIMEOUT : SIMT_POLL_GO;
+}
+
+static bool product(const uint32_t dim[3], uint64_t *out)
+{
+    return dim[0] && dim[1] && dim[2] && !__builtin_mul_overflow((uint64_t)dim[0] * dim[1], dim[2], out);
 }
 
 /* ---- programs ---- */
@@ -322,7 +329,9 @@ static int join_launch(struct simt *s, struct simt_cu *cu)
         cu->fault = (struct simt_fault){.cause = SIMT_BAD_LAUNCH, .count = 1};
         r = -EFAULT;
     } else {
+        simt_timeline_join(cu);
         r = take_blocks(s, cu);
+        simt_timeline_part(cu);
         simt_program_unref(cu->prog);
         cu->prog = NULL;
     }
@@ -369,6 +378,25 @@ static void compare_with_interpreter(struct simt *s)
     }
 }
 
+/* The launch in flight is about to be told as ended. */
+static void record_launch(struct simt *s, bool failed)
+{
+    uint64_t threads, warp = s->config.warp_size;
+
+    product(s->launch.block, &threads);
+    if (s->timeline.spans) {
+        simt_timeline_add(&s->timeline, &(struct simt_span){
+                                            .kind = failed ? SIMT_SPAN_FAILED : SIMT_SPAN_LAUNCH,
+                                            .launch = s->timeline.launch++,
+                                            .begin = s->timeline_begin,
+                                            .end = simt_timeline_now(s),
+                                            .a = s->blocks,
+                                            .b = (threads + warp - 1) / warp,
+                                            .c = s->launch.kernel,
+                                        });
+    }
+}
+
 /* The last worker is out: make the device idle and tell. Called and returns with the lock held. */
 static void finish_launch(struct simt *s)
 {
@@ -382,6 +410,7 @@ static void finish_launch(struct simt *s)
         fault = (struct simt_fault){.cause = SIMT_CANCELLED};
     }
     retire_program(s);
+    record_launch(s, failed);
     if (s->trace.file) {
         fflush(s->trace.file);
     }
@@ -492,6 +521,17 @@ static int open_trace(struct simt *s)
     return 0;
 }
 
+static int open_timeline(struct simt *s)
+{
+    int r = simt_timeline_create(&s->timeline, &s->config);
+    if (r != 0) {
+        simt_log(s, "simt: cannot write timeline %s: %s", s->config.timeline_path, strerror(-r));
+    }
+    s->config.timeline_path = s->timeline.path;
+    s->config.name = s->timeline.name;
+    return r;
+}
+
 static void free_worker(struct worker *w)
 {
     for (uint32_t i = 0; i < SIMT_MAX_WARPS && w->cu.warps[i]; i++) {
@@ -509,6 +549,8 @@ static int add_worker(struct simt *s)
         return -ENOMEM;
     }
     w->cu.dev = s;
+    w->cu.number = s->worker_count;
+    w->cu.timeline = s->timeline.spans ? &s->timeline : NULL;
     w->cu.vram = (uint8_t *)s->code.vram;
     w->cu.vram_size = s->code.vram_size;
     w->cu.private_size = s->config.private_size;
@@ -547,6 +589,9 @@ int simt_create(struct simt **out, const struct simt_config *config, void *vram,
     pthread_cond_init(&s->idle, NULL);
     s->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
     r = open_trace(s);
+    if (r == 0) {
+        r = open_timeline(s);
+    }
     if (r == 0 && c.engine != SIMT_ENGINE_INTERP) {
         s->jit = jit_create(s);
     }
@@ -587,6 +632,8 @@ void simt_destroy(struct simt *s)
     if (s->trace.file) {
         fclose(s->trace.file);
     }
+    simt_timeline_write(s);
+    simt_timeline_destroy(&s->timeline);
     free((char *)s->config.trace_path);
     pthread_cond_destroy(&s->idle);
     pthread_cond_destroy(&s->work);
@@ -601,11 +648,6 @@ const struct simt_config *simt_get_config(const struct simt *s)
 }
 
 /* ---- launches ---- */
-
-static bool product(const uint32_t dim[3], uint64_t *out)
-{
-    return dim[0] && dim[1] && dim[2] && !__builtin_mul_overflow((uint64_t)dim[0] * dim[1], dim[2], out);
-}
 
 int simt_check_launch(const struct simt *s, const struct simt_launch *l, char *why, size_t len)
 {
@@ -649,6 +691,7 @@ static void begin(struct simt *s, const struct simt_launch *launch, simt_done_fn
     s->fault = (struct simt_fault){0};
     s->in_flight = true;
     s->started_ns = simt_now_ns();
+    s->timeline_begin = simt_timeline_now(s);
     atomic_store(&s->next_block, 0);
     atomic_store(&s->deadline_ns,
                  s->config.timeout_ms ? s->started_ns + s->config.timeout_ms * 1000000ull : 0);
@@ -804,5 +847,32 @@ void simt_statistics_read(const struct simt *s, struct simt_statistics *out)
         out->interpret_ns += relaxed(&c->interpret_ns);
         out->execute_ns += relaxed(&c->execute_ns);
         out->compiled_insns += relaxed(&c->compiled_insns);
+    }
+}
+
+/* ---- timeline ---- */
+
+uint64_t simt_timeline_now(const struct simt *s)
+{
+    return simt_timeline_clock(&s->timeline);
+}
+
+void simt_timeline_transfer(struct simt *s, enum simt_direction direction, uint64_t begin, uint64_t bytes)
+{
+    if (s->timeline.spans) {
+        simt_timeline_add(&s->timeline, &(struct simt_span){
+                                            .kind = SIMT_SPAN_TO_DEVICE + direction,
+                                            .begin = begin,
+                                            .end = simt_timeline_now(s),
+                                            .a = bytes,
+                                        });
+    }
+}
+
+void simt_timeline_write(struct simt *s)
+{
+    int r = simt_timeline_flush(&s->timeline);
+    if (r != 0) {
+        simt_log(s, "simt: cannot write timeline %s: %s", s->timeline.path, strerror(-r));
     }
 }

@@ -564,6 +564,17 @@ static int settle_block(struct simt_cu *cu)
     return 0;
 }
 
+static int run_recorded_turn(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp *w)
+{
+    if (!cu->timeline) {
+        return run_turn(cu, engine, w);
+    }
+    uint64_t begin = simt_timeline_clock(cu->timeline);
+    int r = run_turn(cu, engine, w);
+    simt_timeline_turn(cu, w->index, begin);
+    return r;
+}
+
 static int run_warps(struct simt_cu *cu, const struct simt_executor *engine)
 {
     for (uint32_t i = 0; i < cu->warp_count; i++) {
@@ -571,7 +582,7 @@ static int run_warps(struct simt_cu *cu, const struct simt_executor *engine)
         if (simt_tree_pick(&w->tree) < 0 && !simt_tree_release(&w->tree)) {
             continue; /* ended, or all at the barrier */
         }
-        int r = run_turn(cu, engine, w);
+        int r = run_recorded_turn(cu, engine, w);
         if (r != 0) {
             return r;
         }
@@ -581,6 +592,7 @@ static int run_warps(struct simt_cu *cu, const struct simt_executor *engine)
 
 int simt_run_block(struct simt_cu *cu, const struct simt_executor *engine, uint64_t block_linear)
 {
+    uint64_t begin = cu->timeline ? simt_timeline_clock(cu->timeline) : 0;
     int r = init_block(cu, block_linear);
 
     while (r == 0) {
@@ -592,5 +604,8 @@ int simt_run_block(struct simt_cu *cu, const struct simt_executor *engine, uint6
     simt_count(&cu->counters.transactions, cu->transactions);
     simt_count(&cu->counters.bytes, cu->bytes);
     cu->transactions = cu->bytes = 0;
+    if (cu->timeline) {
+        simt_timeline_block(cu, begin);
+    }
     return r == 1 ? 0 : r;
 }

@@ -102,6 +102,11 @@ struct simt_config {
     const char *trace_path; /* write a trace of one warp here [NULL: none]; copied */
     uint64_t trace_block;   /* linear index of the traced block */
     uint32_t trace_warp;    /* warp of that block */
+    /* Write here when launches, blocks and warps ran, and the front end's transfers [NULL: none]; copied. */
+    const char *timeline_path;
+    const char *name;                /* of the device in the timeline ["simt"]; copied */
+    uint64_t (*clock)(void *opaque); /* ns, for the timeline; from any thread [CLOCK_MONOTONIC] */
+    void *clock_opaque;
     void (*log)(void *opaque, const char *msg); /* one line, no newline [NULL: stderr] */
     void *log_opaque;
 };
@@ -158,6 +163,20 @@ void simt_counters_clear(struct simt *s);
 
 /* Exact when no launch is in flight; one in flight adds its times when it ends. */
 void simt_statistics_read(const struct simt *s, struct simt_statistics *out);
+
+/* ---- timeline; without simt_config.timeline_path these do nothing ---- */
+
+enum simt_direction { SIMT_TO_DEVICE, SIMT_FROM_DEVICE, SIMT_WITHIN_DEVICE };
+
+/* The timeline's clock, 0 without a timeline. */
+uint64_t simt_timeline_now(const struct simt *s);
+
+/* A transfer of `bytes` that began then has ended. From any thread. */
+void simt_timeline_transfer(struct simt *s, enum simt_direction direction, uint64_t begin, uint64_t bytes);
+
+/* Append to the file what was recorded since the last call; the device is idle. simt_destroy() does it, too.
+ */
+void simt_timeline_write(struct simt *s);
 
 /* Static name of a cause ("illegal instruction"). */
 const char *simt_cause_name(enum simt_cause cause);
