@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace of core/trace.h: the monotonic clock, and the file that the argument trace=FILE names. */
+#define LOG_MODULE "trace"
 #include "core/trace.h"
 
 #include "core/log.h"
@@ -39,7 +40,7 @@ static int open_file(FILE **file)
         return -ENOENT;
     *file = fopen(path, "w");
     if (!*file) {
-        log_error("trace: %s: %s", path, strerror(errno));
+        log_error("%s: %s", path, strerror(errno));
         return -EIO;
     }
     return fprintf(*file, "weft-trace 1\t1000000000\t%" PRIu64 "\n", start_ticks) < 0 ? -EIO : 0;

@@ -53,9 +53,9 @@ static void run_next(void)
     hart->idling = next == hart->idle;
     if (next == self)
         return;
+    trace_switch(next->name);
     self->hart = NULL;
     next->hart = hart;
-    trace_switch(next->name);
     context_switch(&self->context, &next->context);
 }
 

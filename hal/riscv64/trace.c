@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The trace of core/trace.h: the time CSR as its clock, and a file of the host, through semihosting, as its
 // end.
+#define LOG_MODULE "trace"
 #include "core/trace.h"
 #include "boot.h"
 #include "csr.h"
@@ -61,7 +62,7 @@ static int open_file(long *file)
     const uintptr_t block[] = {(uintptr_t)path, MODE_W, strlen(path)};
     *file = semihosting_call(SYS_OPEN, block);
     if (*file < 0) {
-        log_error("trace: the host cannot open %s", path);
+        log_error("the host cannot open %s", path);
         return -EIO;
     }
     int length =

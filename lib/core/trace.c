@@ -33,8 +33,8 @@ void trace_start(const struct trace_host *h)
     host = h;
 }
 
-/* An interrupt, or another hart, may come in anywhere: it takes the next place. When the ring comes round to a
- * place that is still being written, the later event is the one that is lost. */
+/* An interrupt, or another hart, may come in anywhere: it takes the next place. When the ring comes round to
+ * a place that is still being written, the later event is the one that is lost. */
 void trace_record(enum trace_kind kind, const char *category, const char *name, uint64_t a, uint64_t b)
 {
     uint64_t ticks, number;

@@ -6,8 +6,8 @@
 #include "drivers/gpgpu.h"
 
 struct gpgpu_sim_config {
-    uint64_t vram_bytes; /* multiple of 4096, at most 1 GiB */
-    unsigned timeout_ms; /* of one launch */
+    uint64_t vram_bytes;  /* multiple of 4096, at most 1 GiB */
+    unsigned timeout_ms;  /* of one launch */
     const char *timeline; /* file for what ran when, NULL: none (docs/trace.md) */
 };
 

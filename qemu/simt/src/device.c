@@ -381,7 +381,7 @@ static void compare_with_interpreter(struct simt *s)
 /* The launch in flight is about to be told as ended. */
 static void record_launch(struct simt *s, bool failed)
 {
-    uint64_t threads, warp = s->config.warp_size;
+    uint64_t threads = 0, warp = s->config.warp_size;
 
     product(s->launch.block, &threads);
     if (s->timeline.spans) {
@@ -526,6 +526,7 @@ static int open_timeline(struct simt *s)
     int r = simt_timeline_create(&s->timeline, &s->config);
     if (r != 0) {
         simt_log(s, "simt: cannot write timeline %s: %s", s->config.timeline_path, strerror(-r));
+        r = r == -ENOMEM ? r : -EINVAL;
     }
     s->config.timeline_path = s->timeline.path;
     s->config.name = s->timeline.name;

@@ -6,22 +6,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "cu.h"
+#include "device.h"
 
 #define MAX_SPANS 0x40000u
 
 /* Of one launch, recorded one by one for each compute unit. */
 #define MAX_BLOCKS 256u
-#define MAX_TURNS  256u
+#define MAX_TURNS  1024u
 
 static uint64_t monotonic(void *opaque)
 {
-    struct timespec t;
     (void)opaque;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return simt_now_ns();
 }
 
 /* The file is opened for each part that is written, as two devices may share it. */

@@ -15,5 +15,6 @@ int fault_suite(void);
 int device_suite(void);
 int jit_suite(void);
 int check_suite(void);
+int timeline_suite(void);
 
 #endif
