@@ -60,7 +60,7 @@ class Trace:
     def check_launches(self):
         """What a device ran lies within what software saw of it, and is called the same."""
         slack = self.about["clock resolution of the software's events, ns"]
-        software = self.of("software", r"launches, until waited for.*")
+        software = self.of("software", r"launches in flight.*")
         for launch in self.of("gpgpu .*", "launches"):
             assert any(begin(s) - slack <= begin(launch) and end(launch) <= end(s) + slack and s["name"] == launch["name"]
                        for s in software), launch

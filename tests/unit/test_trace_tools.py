@@ -109,8 +109,8 @@ def test_lost_beginnings_and_missing_ends_are_told(tmp_path):
 
 
 LAUNCHES = events(
-    (10, 0, "b", "gpu", "relu", 0xa0, 2), (50, 0, "e", "gpu", "relu", 0xa0, 0),
-    (60, 0, "b", "gpu", "fc", 0xa0, 1), (90, 0, "e", "gpu", "fc", 0xa0, 0))
+    (10, 0, "b", "gpu", "relu", 0xa0, 0x140), (50, 0, "e", "gpu", "relu", 0xa0, 0),
+    (60, 0, "b", "gpu", "fc", 0xa0, 0x280), (90, 0, "e", "gpu", "fc", 0xa0, 5))
 
 
 def device(*rows, name="device[0]", lost=0):
@@ -130,6 +130,7 @@ def test_device_and_software_meet(tmp_path):
         ("launch", 0, 2, 9500, 9600, 1, 1, 0x280)))
     assert found["DMA"] == [(0.3, 0.5, "to the device", {"bytes": 4096})]
     assert [n for _, _, n, _ in found["launches"]] == ["relu", "fc", "kernel at 0x280"]
+    assert found["launches in flight"] == [(1, 4, "relu", {"kernel": 0x140}), (6, 3, "fc", {"kernel": 0x280, "result": 5})]
     assert found["compute unit 1"][0] == (1.5, 0.4, "relu: block 0", {"launch": 0, "block": 0, "warps": 2, "turns": 2})
     assert [n for _, _, n, _ in found["compute unit 1"][1:]] == ["warp 0", "warp 1"]
     assert found["compute unit 2"] == [(1.5, 0.5, "relu: 300 more blocks", {"launch": 0, "blocks": 300, "warps": 600})]
@@ -138,9 +139,22 @@ def test_device_and_software_meet(tmp_path):
     assert sorted(arrows) == [("f", 1.05), ("f", 6.1), ("s", 1.0), ("s", 6.0)]
 
 
+def test_launches_that_queue_up_are_told_apart(tmp_path):
+    """By kernel; those of one kernel in their order."""
+    guest = events(*((10 + i, 0, "b", "gpu", name, i, kernel)
+                     for i, (name, kernel) in enumerate([("a", 4), ("b", 8), ("b", 8)])),
+                   *((90 + i, 0, "e", "gpu", "", i, 0) for i in range(3)))
+    found, trace = tracks(tmp_path, guest, device(*(
+        ("launch", 0, i, 2000 + 1000 * i, 2500 + 1000 * i, 1, 1, kernel) for i, kernel in enumerate([4, 8, 8]))))
+    assert [n for _, _, n, _ in found["launches"]] == ["a", "b", "b"]
+    arrows = sorted((e["id"], e["ph"], e["ts"]) for e in trace["traceEvents"] if e.get("cat") == "flow")
+    assert [ts for _, ph, ts in arrows if ph == "s"] == [1, 1.1, 1.2]
+    assert [ts for _, ph, ts in arrows if ph == "f"] == [2, 3, 4]
+
+
 def test_two_devices_in_one_file(tmp_path):
-    one = device(("launch", 0, 0, 1050, 2100, 1, 1, 0), name="first", lost=3)
-    two = device(("launch", 0, 0, 6100, 7000, 1, 1, 0), name="second", lost=4)
+    one = device(("launch", 0, 0, 1050, 2100, 1, 1, 0x140), name="first", lost=3)
+    two = device(("launch", 0, 0, 6100, 7000, 1, 1, 0x280), name="second", lost=4)
     again = device(("launch", 0, 1, 9500, 9600, 1, 1, 0), name="first")
     found, trace = tracks(tmp_path, LAUNCHES, one + two + again)
     names = {e["pid"]: e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"}

@@ -46,6 +46,7 @@ struct sim_copier {
     void *to;
     const void *from;
     size_t size;
+    enum simt_direction direction;
     enum { COPIER_IDLE, COPIER_BUSY, COPIER_DONE, COPIER_QUIT } state;
 };
 
@@ -84,7 +85,9 @@ static void *copier(void *arg)
             continue;
         }
         pthread_mutex_unlock(&sim->lock);
+        uint64_t begin = simt_timeline_now(sim->engine);
         memcpy(c->to, c->from, c->size);
+        simt_timeline_transfer(sim->engine, c->direction, begin, c->size);
         pthread_mutex_lock(&sim->lock);
         c->state = COPIER_DONE;
         pthread_cond_broadcast(&sim->change);
@@ -106,6 +109,11 @@ static int sim_copy(struct rv32_device *dev, const struct rv32_copy *copy)
 {
     struct sim *sim = to_sim(dev);
     struct sim_copier *c = &sim->copier;
+    static const enum simt_direction directions[] = {
+        [RV32_TO_DEVICE] = SIMT_TO_DEVICE,
+        [RV32_FROM_DEVICE] = SIMT_FROM_DEVICE,
+        [RV32_INSIDE] = SIMT_WITHIN_DEVICE,
+    };
     void *to;
     const void *from;
     resolve(sim, copy, &to, &from);
@@ -119,6 +127,7 @@ static int sim_copy(struct rv32_device *dev, const struct rv32_copy *copy)
         c->to = to;
         c->from = from;
         c->size = copy->size;
+        c->direction = directions[copy->direction];
         c->state = COPIER_BUSY;
         pthread_cond_broadcast(&sim->change);
     }
@@ -396,8 +405,8 @@ void gpgpu_sim_destroy(struct gpgpu_device *dev)
 {
     struct sim *sim = to_sim(container_of(dev, struct rv32_device, gpgpu));
     rv32_destroy(&sim->rv32);
-    simt_destroy(sim->engine);
     stop_copier(sim);
+    simt_destroy(sim->engine);
     destroy_locks(sim);
     free(sim->vram);
     free(sim);
