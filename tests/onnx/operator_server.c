@@ -186,7 +186,8 @@ int main(int argc, char **argv)
     char line[512];
     replies = fdopen(dup(STDOUT_FILENO), "w");
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    if (!replies || gpgpu_sim_create(&(struct gpgpu_sim_config){64 << 20, 60000}, &sim) ||
+    if (!replies ||
+        gpgpu_sim_create(&(struct gpgpu_sim_config){.vram_bytes = 64 << 20, .timeout_ms = 60000}, &sim) ||
         tensor_context_open(&tc, sim))
         return 1;
     while (fgets(line, sizeof line, stdin)) {

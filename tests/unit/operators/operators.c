@@ -419,7 +419,7 @@ static int start_sim(void **state)
 {
     (void)state;
     random_seed();
-    return gpgpu_sim_create(&(struct gpgpu_sim_config){64 << 20, 60000}, &sim);
+    return gpgpu_sim_create(&(struct gpgpu_sim_config){.vram_bytes = 64 << 20, .timeout_ms = 60000}, &sim);
 }
 
 static int stop_sim(void **state)
