@@ -9,7 +9,8 @@
 static int engine_suites(enum simt_engine engine)
 {
     fixture_engine = engine;
-    return sync_suite() + fault_suite() + timeline_suite() + (engine == SIMT_ENGINE_CHECK ? 0 : device_suite()) +
+    return sync_suite() + fault_suite() + timeline_suite() +
+           (engine == SIMT_ENGINE_CHECK ? 0 : device_suite()) +
            (engine == SIMT_ENGINE_JIT ? 0 : divergence_suite());
 }
 
