@@ -66,7 +66,7 @@ static int open_file(long *file)
         return -EIO;
     }
     int length =
-        snprintf(header, sizeof(header), "weft-trace 1\t%lu\t%lu\n", boot_machine()->timebase_hz, boot_time);
+        snprintf(header, sizeof(header), "weft-trace 1\t%lu\t%lu\n", boot_machine.timebase_hz, boot_time);
     return write_to(*file, header, (size_t)length);
 }
 
