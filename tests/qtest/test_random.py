@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A guest that does anything: random accesses to registers, doorbells, MSI-X table, configuration space, VRAM and the
-memory that queue and DMA work on. After each round the device must still be there, stop when told, and run a kernel
+memory that queue and DMA work on, while the machine is stopped, continued and reset. After each round the device must still be there, stop when told, and run a kernel
 right. FUZZ_SECONDS=N plays for N seconds, WEFT_SEED=N repeats a round."""
 import os
 import random
@@ -41,6 +41,22 @@ def number(rng, gpu):
     ])()
 
 
+def interfere(rng, gpu):
+    """What the machine's owner does meanwhile."""
+    if rng.randrange(3):
+        gpu.machine.monitor("stop")
+        gpu.machine.monitor("cont")
+    else:
+        gpu.machine.monitor("system_reset")
+        set_up(gpu)
+
+
+def set_up(gpu):
+    for index, address in ((0, gpu.ctrl), (2, gpu.vram), (4, gpu.doorbell)):
+        gpu.assign(index, address)
+    gpu.enable()
+
+
 def access(rng, gpu):
     machine, size = gpu.machine, rng.choice([4, 4, 4, 4, 1, 2, 8])
     value = number(rng, gpu)
@@ -79,9 +95,7 @@ def adds_one(gpu):
 
 def check_alive(gpu):
     """Set up anew what the round may have taken away; then the device works as after power-on."""
-    for index, address in ((0, gpu.ctrl), (2, gpu.vram), (4, gpu.doorbell)):
-        gpu.assign(index, address)
-    gpu.enable()
+    set_up(gpu)
     gpu["GLOBAL_CTRL"] = ENABLE | RESET
     qtest.wait_until(lambda: gpu["GLOBAL_STATUS"] == 1, "reset")
     assert gpu["DEV_ID"] == 0x47505055
@@ -95,6 +109,8 @@ def play(seed, options):
         gpu = Gpgpu(machine)
         for _ in range(ACCESSES):
             access(rng, gpu)
+            if rng.randrange(100) == 0:
+                interfere(rng, gpu)
         check_alive(gpu)
 
 
