@@ -373,7 +373,10 @@ int gpgpu_sim_create(const struct gpgpu_sim_config *config, struct gpgpu_device 
     sim->vram = calloc(1, config->vram_bytes);
     if (!sim->vram)
         goto free_sim;
-    struct simt_config engine = {.log = log_engine, .name = "sim", .timeline_path = config->timeline};
+    struct simt_config engine = config->engine ? *config->engine : (struct simt_config){0};
+    engine.log = log_engine;
+    engine.name = "sim";
+    engine.timeline_path = config->timeline;
     err = simt_create(&sim->engine, &engine, sim->vram, config->vram_bytes);
     if (err)
         goto free_vram;
@@ -410,6 +413,11 @@ void gpgpu_sim_destroy(struct gpgpu_device *dev)
     destroy_locks(sim);
     free(sim->vram);
     free(sim);
+}
+
+struct simt *gpgpu_sim_engine(struct gpgpu_device *dev)
+{
+    return to_sim(container_of(dev, struct rv32_device, gpgpu))->engine;
 }
 
 static int sim_probe(struct device *dev)
