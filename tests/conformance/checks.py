@@ -68,11 +68,17 @@ class Checks:
         )
         return Result("RV32IMAF, JIT", "qemu-riscv32", *compared)
 
-    def divergence_jit(self):
-        count = 100 if self.long else 3
+    def divergence_compiled(self, engine, quick):
+        count = 100 if self.long else quick
         kernels = ["--kernels", BUILD / "kernels"] if self.long else []
-        compared = self.program("divergence", "--jit", "--count", count, "--seed", SEED, *kernels, "--dir", BUILD)
-        return Result("control flow, JIT", "scalar interpreter", *compared)
+        compared = self.program("divergence", f"--{engine}", "--count", count, "--seed", SEED, *kernels, "--dir", BUILD)
+        return Result(f"control flow, engine={engine}", "scalar interpreter", *compared)
+
+    def divergence_jit(self):
+        return self.divergence_compiled("jit", 1)
+
+    def divergence_check(self):
+        return self.divergence_compiled("check", 2)
 
     def divergence(self):
         count = 10**4 if self.long else 300
@@ -114,4 +120,4 @@ def interpreters():
     return [name for name, wanted in needs.items() if wanted <= flags]
 
 
-NAMES = [f"isa_{name}" for name in interpreters()] + ["isa_jit", "decoder", "widen", "narrow", "divergence", "divergence_jit"]
+NAMES = [f"isa_{name}" for name in interpreters()] + ["isa_jit", "decoder", "widen", "narrow", "divergence", "divergence_jit", "divergence_check"]

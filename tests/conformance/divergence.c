@@ -3,12 +3,13 @@
  * Control flow against the scalar oracle: the corpus of kernels at several shapes, then random programs. What
  * must agree: all of memory, the instructions retired by all threads together, the barriers completed.
  *
- * usage: divergence [--count RANDOM_PROGRAMS] [--seed N] [--kernels FOLDER] [--dir FOLDER] [--jit] [--program
- * SEED]
+ * usage: divergence [--count RANDOM_PROGRAMS] [--seed N] [--kernels FOLDER] [--dir FOLDER] [--jit|--check]
+ * [--program SEED]
  *
  * --program runs one random program again, by the seed that a message named.
- * --jit compares the JIT, which leaves some kernels to the interpreter (irreducible ones, those that read
- * instret): the last line says how many. Exit status 77 when the engine was built without it.
+ * --jit compares the JIT, which leaves some kernels to the interpreter (irreducible ones): the last line says
+ * how many; --check the same with engine=check, which also compares registers. Exit status 77 when the engine
+ * was built without it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -34,7 +35,7 @@ struct shape {
 };
 
 struct totals {
-    bool jit;
+    enum simt_engine engine;
     uint64_t programs, launches, insns, mismatches, interpreted;
 };
 
@@ -84,7 +85,7 @@ static void device_open(struct device *d, const struct simt_config *config, stru
     int err;
 
     *d = (struct device){.config = *config, .vram = checked(malloc(VRAM_SIZE))};
-    d->config.engine = t->jit ? SIMT_ENGINE_JIT : SIMT_ENGINE_INTERP;
+    d->config.engine = t->engine;
     d->config.log = note;
     d->config.log_opaque = &t->interpreted;
     err = simt_create(&d->s, &d->config, d->vram, VRAM_SIZE);
@@ -257,7 +258,8 @@ static void check_random(uint64_t seed, const char *dir, struct totals *t)
 
     config.warp_size = rng_one_in(&r, 6) ? 1 + rng_below(&r, 32) : 32;
     random_shape(&r, &launch);
-    progen_generate(&code, &r, !t->jit);
+    /* Compiled code does without masks in programs that read counters. */
+    progen_generate(&code, &r, t->engine == SIMT_ENGINE_INTERP || seed % 4 == 0);
     if (code_here(&code) > SCRATCH_ADDR) {
         fprintf(stderr, "divergence: program %#" PRIx64 " is too large: %u words\n", seed, code.count);
         exit(2);
@@ -287,11 +289,11 @@ static void check_random(uint64_t seed, const char *dir, struct totals *t)
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"count", 1, NULL, 'n'}, {"seed", 1, NULL, 's'},    {"kernels", 1, NULL, 'k'}, {"dir", 1, NULL, 'd'},
-        {"jit", 0, NULL, 'j'},   {"program", 1, NULL, 'p'}, {NULL, 0, NULL, 0}};
+        {"count", 1, NULL, 'n'}, {"seed", 1, NULL, 's'},  {"kernels", 1, NULL, 'k'}, {"dir", 1, NULL, 'd'},
+        {"jit", 0, NULL, 'j'},   {"check", 0, NULL, 'c'}, {"program", 1, NULL, 'p'}, {NULL, 0, NULL, 0}};
     uint64_t count = 300, seed = 1, program = 0;
     const char *kernels = NULL, *dir = "/tmp";
-    struct totals t = {0};
+    struct totals t = {.engine = SIMT_ENGINE_INTERP};
     int c;
 
     while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -304,7 +306,9 @@ int main(int argc, char **argv)
         else if (c == 'd')
             dir = optarg;
         else if (c == 'j')
-            t.jit = true;
+            t.engine = SIMT_ENGINE_JIT;
+        else if (c == 'c')
+            t.engine = SIMT_ENGINE_CHECK;
         else if (c == 'p')
             program = strtoull(optarg, NULL, 0);
         else
@@ -317,7 +321,7 @@ int main(int argc, char **argv)
         check_random(program, dir, &t);
     for (uint64_t i = 0; !program && i < count; i++)
         check_random(seed << 32 | i, dir, &t);
-    if (t.jit)
+    if (t.engine != SIMT_ENGINE_INTERP)
         printf("divergence: %" PRIu64 " programs were left to the interpreter\n", t.interpreted);
     printf("compared %" PRIu64 " programs, %" PRIu64 " launches of %" PRIu64
            " instructions, mismatches %" PRIu64 "\n",

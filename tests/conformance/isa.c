@@ -10,7 +10,7 @@
  * usage: isa [--count N] [--seed N] [--oracle PROGRAM] [--dir FOLDER] [--jit] [--batch SEED]
  *
  * --batch runs one batch again, by the seed that a message named.
- * --jit compares the JIT, with code that it takes: no CSR instruction, rounding to nearest. Batches that it
+ * --jit compares the JIT, with code that it takes: no CSR instruction. Batches that it
  * leaves to the interpreter all the same count as mismatches. Exit status 77 when the engine was built
  * without it.
  */
@@ -185,7 +185,7 @@ static uint32_t any_rm(struct batch *b)
 {
     static const uint8_t rm[] = {RM_RNE, RM_RTZ, RM_RDN, RM_RUP, RM_RMM, RM_DYN, RM_DYN};
 
-    return b->jit ? (rng_one_in(&b->rng, 2) ? RM_RNE : RM_DYN) : rm[rng_below(&b->rng, COUNT(rm))];
+    return rm[rng_below(&b->rng, COUNT(rm))];
 }
 
 /* Byte offset in the lane's scratch area for an access of size bytes; misaligned ones where lanes have room.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The whole engine: any code, arguments, launch shape, warp size and number of compute units. */
+/* The whole engine: any code, arguments, launch shape, warp size, number of compute units and engine; with
+ * engine=check compiled code and the interpreter must agree. */
 #include <errno.h>
 #include <stdlib.h>
 #include "launch.h"

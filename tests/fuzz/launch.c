@@ -6,6 +6,13 @@
 
 /* Sum over threads of the budgets. */
 #define TOTAL_INSNS 100000u
+/* Where a clock is in place of the budget: compiling counts, too. */
+#define CLOCK_MS 2000u
+
+/* By bits 4 and 5 of the flags. With bit 6 there is no budget but the clock: a budget keeps compiled code
+ * from running lanes that have parted. */
+static const enum simt_engine engines[] = {SIMT_ENGINE_INTERP, SIMT_ENGINE_AUTO, SIMT_ENGINE_JIT,
+                                           SIMT_ENGINE_CHECK};
 
 static void quiet(void *opaque, const char *msg)
 {
@@ -39,7 +46,12 @@ bool fuzz_launch_parse(const uint8_t *data, size_t size, struct fuzz_launch *out
                                        .warp_size = h.warp_size % 2 ? 32 : 1 + h.warp_size / 2 % 32,
                                        .deterministic = h.flags & 1,
                                        .max_insns = 1 + (TOTAL_INSNS / threads) * (1 + h.insns % 4) / 4,
+                                       .engine = engines[h.flags >> 4 & 3],
                                        .log = quiet};
+    if (h.flags & 0x40) {
+        out->config.max_insns = 0;
+        out->config.timeout_ms = CLOCK_MS;
+    }
     if (h.flags & 2) /* at the very end of VRAM, or past it */
         out->launch.kernel = FUZZ_VRAM_SIZE - 4u * (h.reserved % 8);
     if (h.flags & 4)

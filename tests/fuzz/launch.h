@@ -17,7 +17,7 @@
 struct fuzz_header {
     uint8_t grid[3], block[3];
     uint8_t warp_size, num_cus;
-    uint8_t flags;  /* bit 0 deterministic, bits 1..3: odd launches */
+    uint8_t flags;  /* bit 0 deterministic, bits 1..3: odd launches, bits 4..6: engine */
     uint8_t shared; /* in 64 bytes */
     uint8_t insns;  /* scale of the budget */
     uint8_t reserved;
