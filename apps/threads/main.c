@@ -213,6 +213,7 @@ int main(void)
     test_sleep();
     test_wait_queue();
     test_parallel();
+    test_references();
 #ifdef CONFIG_SMP
     test_remap();
 #endif

@@ -13,6 +13,9 @@ void test_gpu_overlap(void);
 // parallel.c
 void test_parallel(void);
 
+// reference.c
+void test_references(void);
+
 // remap.c, with CONFIG_SMP
 void test_remap(void);
 

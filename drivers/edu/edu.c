@@ -77,8 +77,9 @@ static int edu_wait(struct device *dev, uint32_t bit, const char *what)
     int error = wait_until(has_come, &(struct wait){edu, bit}, deadline_in_ms(EDU_TIMEOUT_MS));
 
     if (error)
-        log_error("%s: no interrupt after %s (status %#x)", dev->name, what,
-                  (unsigned)mmio_read32(&edu->regs, EDU_STATUS));
+        log_error("%s: no interrupt within %u ms after %s: status %#x, interrupt status %#x", dev->name,
+                  EDU_TIMEOUT_MS, what, (unsigned)mmio_read32(&edu->regs, EDU_STATUS),
+                  (unsigned)mmio_read32(&edu->regs, EDU_IRQ_STATUS));
     return error;
 }
 

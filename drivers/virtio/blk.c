@@ -395,9 +395,10 @@ static int blk_reset(struct device *dev)
 
 static void log_timeout(const struct virtio_blk *blk, const struct block_request *request)
 {
-    log_error("%s: %s of %u sectors at %llu: no answer after %u ms, status %#x: reset", blk->dev->name,
-              block_operation_name(request->operation), (unsigned)request->nsectors,
-              (unsigned long long)request->sector, CONFIG_VIRTIO_BLK_TIMEOUT_MS, virtio_status(&blk->virtio));
+    log_error("%s: %s of %u sectors at %llu: no answer after %u ms, %u in flight, status %#x: reset",
+              blk->dev->name, block_operation_name(request->operation), (unsigned)request->nsectors,
+              (unsigned long long)request->sector, CONFIG_VIRTIO_BLK_TIMEOUT_MS, blk->queue.ring.in_flight,
+              virtio_status(&blk->virtio));
 }
 
 /* The reset ends the request as cancelled; what ended it in truth is known here. A request that another

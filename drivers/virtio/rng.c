@@ -15,7 +15,6 @@
 #define RNG_LEGACY      0x1005
 #define RNG_DESCRIPTORS 1u /* one request at a time, one buffer each */
 #define RNG_MAX_REQUEST 65536u
-#define RNG_TIMEOUT_MS  10000u
 
 struct virtio_rng {
     struct virtio_device virtio;
@@ -73,7 +72,7 @@ static int rng_request(struct virtio_rng *rng, void *buffer, uint32_t size)
         return error;
     rng->done = false;
     virtio_publish(&rng->virtio, &rng->queue);
-    error = wait_until(rng_is_done, rng, deadline_in_ms(RNG_TIMEOUT_MS));
+    error = wait_until(rng_is_done, rng, deadline_in_ms(CONFIG_VIRTIO_RNG_TIMEOUT_MS));
     if (error)
         return error;
     return rng->result == 0 ? -EPROTO : rng->result;
@@ -84,8 +83,8 @@ static int rng_recover(struct device *dev, int error)
 {
     struct virtio_rng *rng = dev->priv;
 
-    log_error("%s: no random bytes: %s (status %#x)", dev->name, error_name(error),
-              virtio_status(&rng->virtio));
+    log_error("%s: no random bytes within %u ms: %s, status %#x: reset", dev->name,
+              CONFIG_VIRTIO_RNG_TIMEOUT_MS, error_name(error), virtio_status(&rng->virtio));
     rng_stop(rng);
     rng_start(rng);
     return error;

@@ -40,6 +40,13 @@ def test_edu_dma(machine):
     assert "[OK] tutorial0: 4095 bytes went through it by DMA" in output
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_edu_whose_interrupt_gets_lost(machine):
+    output = passed(boot("edu", MACHINE=MACHINES[machine], DEVICES="-device edu", APPEND="app.args=mute"))
+    assert "[OK] tutorial0: mute: ETIMEDOUT" in output
+    assert "tutorial0: no interrupt within 1000 ms after a factorial: status 0x80, interrupt status 0x1" in output
+
+
 def test_edu_without_a_device_says_what_to_do():
     result = boot("edu", DEVICES="")
     assert result.code == 1

@@ -17,6 +17,9 @@ target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS.keys())
 FAULT = (r"wild_store: access outside every window \(cause 3\) at pc 0x[0-9a-f]+ \(wild_store\+0x1c\), "
          r"instruction 0x00552023, address 0x70000000, thread \(6,0,0\) of block \(1,0,0\)")
 
+ENDLESS = (r"gpgpu0: launch did not end in time \(limit 3000 ms\): GLOBAL_STATUS 0x[0-9a-f]+, ERROR_STATUS 0x0, "
+           r"IRQ_STATUS 0x[0-9a-f]+, DMA_STATUS 0x[0-9a-f]+: resetting it")
+
 
 @target
 def test_device_conforms(target):
@@ -24,6 +27,8 @@ def test_device_conforms(target):
     assert result.failure is None, result.output
     assert "[SKIP]" not in result.output
     assert len(re.findall(r"^\[OK\] ", result.output, re.M)) > 20
+    if "PLATFORM" not in target:
+        assert re.search(ENDLESS, result.output), result.output
 
 
 def test_two_devices_conform():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Virtio devices of QEMU as the apps disk and random see them: every bus, interrupt, size and kind of trouble."""
 import array
+import os
 import random
 import re
 
@@ -223,7 +224,20 @@ def test_stop_in_flight(image, machine, command):
 
 def test_a_disk_that_does_not_answer(image):
     output = passed(run("timeout", drive(image, ",throttling.iops-total=1"), CONFIG="hasty"))
-    assert re.search(r"block0: read of 1 sectors at 0: no answer after 300 ms, status 0xf: reset", output)
+    assert re.search(r"block0: read of 1 sectors at 0: no answer after 300 ms, 1 in flight, status 0xf: reset", output)
+
+
+def test_a_source_of_entropy_that_is_dry(tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    handle = os.open(fifo, os.O_RDWR)  # with a writer, which writes nothing
+    try:
+        devices = f"-object rng-random,id=r,filename={fifo} -device virtio-rng-pci,rng=r"
+        result = boot("random", DEVICES=devices, CONFIG="hasty")
+    finally:
+        os.close(handle)
+    assert result.failure == "[FAIL] entropy0: ETIMEDOUT", result.output
+    assert "entropy0: no random bytes within 300 ms: ETIMEDOUT, status 0xf: reset" in result.output
 
 
 def test_interrupt_counts_are_listed(image):

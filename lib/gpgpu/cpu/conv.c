@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "gpgpu/reference.h"
+#include "hal/thread.h"
 
 /* Position in the input of tap k at output position o; negative or past the end: in the padding. */
 static int64_t input_at(uint32_t o, uint32_t stride, uint32_t k, uint32_t dil, uint32_t pad)
@@ -72,18 +73,6 @@ static double conv_at(const struct conv_shape *s, const float *x, const float *w
     return sum;
 }
 
-void ref_conv2d(const struct conv_shape *s, const float *x, const float *weight, const float *bias,
-                enum activation activation, float *y)
-{
-    for (uint32_t item = 0; item < s->n; item++)
-        for (uint32_t oc = 0; oc < s->oc; oc++)
-            for (uint32_t oy = 0; oy < s->oh; oy++)
-                for (uint32_t ox = 0; ox < s->ow; ox++) {
-                    double v = conv_at(s, x, weight, item, oc, oy, ox) + (bias ? bias[oc] : 0);
-                    *y++ = (float)ref_activation(activation, v);
-                }
-}
-
 /* y [n][oc][oh][ow] of x [n][ic][h][w]: x's pixel spreads over a window of y, so a window of the transposed
  * problem (over y) has its position at x's pixel. */
 static double transpose_at(const struct conv_shape *s, const float *x, const float *weight, uint32_t item,
@@ -107,16 +96,42 @@ static double transpose_at(const struct conv_shape *s, const float *x, const flo
     return sum;
 }
 
+struct convolution {
+    const struct conv_shape *shape;
+    const float *x, *weight, *bias;
+    enum activation activation;
+    float *y;
+    double (*at)(const struct conv_shape *s, const float *x, const float *weight, uint32_t item, uint32_t oc,
+                 uint32_t oy, uint32_t ox); /* one output without bias */
+};
+
+/* Output channels `begin` to `end` - 1, counted through all items. */
+static void channels(size_t begin, size_t end, void *convolution)
+{
+    const struct convolution *c = convolution;
+    const struct conv_shape *s = c->shape;
+    float *y = c->y + begin * s->oh * s->ow;
+    for (size_t channel = begin; channel < end; channel++)
+        for (uint32_t oy = 0; oy < s->oh; oy++)
+            for (uint32_t ox = 0; ox < s->ow; ox++) {
+                uint32_t item = (uint32_t)(channel / s->oc), oc = (uint32_t)(channel % s->oc);
+                double v = c->at(s, c->x, c->weight, item, oc, oy, ox) + (c->bias ? c->bias[oc] : 0);
+                *y++ = (float)ref_activation(c->activation, v);
+            }
+}
+
+void ref_conv2d(const struct conv_shape *s, const float *x, const float *weight, const float *bias,
+                enum activation activation, float *y)
+{
+    struct convolution convolution = {s, x, weight, bias, activation, y, conv_at};
+    parallel_for((size_t)s->n * s->oc, channels, &convolution);
+}
+
 void ref_conv_transpose(const struct conv_shape *s, const float *x, const float *weight, const float *bias,
                         enum activation activation, float *y)
 {
-    for (uint32_t item = 0; item < s->n; item++)
-        for (uint32_t oc = 0; oc < s->oc; oc++)
-            for (uint32_t oy = 0; oy < s->oh; oy++)
-                for (uint32_t ox = 0; ox < s->ow; ox++) {
-                    double v = transpose_at(s, x, weight, item, oc, oy, ox) + (bias ? bias[oc] : 0);
-                    *y++ = (float)ref_activation(activation, v);
-                }
+    struct convolution convolution = {s, x, weight, bias, activation, y, transpose_at};
+    parallel_for((size_t)s->n * s->oc, channels, &convolution);
 }
 
 /* dw[oc][c][ky][kx]: what that weight was multiplied with. */
