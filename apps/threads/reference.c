@@ -37,13 +37,15 @@ static void test_product(void)
     row.m = 1;
     for (size_t i = 0; i < M; i++)
         ref_sgemm(&row, a + i * K, b, bias + i, parts + i * N);
-    check(memcmp(whole, parts, sizeof(whole)) == 0, "a product of %dx%d is that of its rows, to the bit", M, N);
+    check(memcmp(whole, parts, sizeof(whole)) == 0, "a product of %dx%d is that of its rows, to the bit", M,
+          N);
 }
 
 // So is a convolution with one output channel.
 static void test_convolution(void)
 {
-    struct conv_shape shape = {.n = 1, .ic = M, .h = SIDE, .w = SIDE, .oc = N, .oh = SIDE, .ow = SIDE, .groups = 1};
+    struct conv_shape shape = {
+        .n = 1, .ic = M, .h = SIDE, .w = SIDE, .oc = N, .oh = SIDE, .ow = SIDE, .groups = 1};
     shape.win = window(3, 3);
     shape.win.pad_t = shape.win.pad_l = shape.win.pad_b = shape.win.pad_r = 1;
     struct conv_shape channel = shape;
@@ -53,7 +55,8 @@ static void test_convolution(void)
     channel.oc = 1;
     for (size_t i = 0; i < N; i++)
         ref_conv2d(&channel, x, weight + i * M * 9, bias + i, ACTIVATE_NONE, planes + i * SIDE * SIDE);
-    check(memcmp(image, planes, sizeof(image)) == 0, "a convolution is that of its %d channels, to the bit", N);
+    check(memcmp(image, planes, sizeof(image)) == 0, "a convolution is that of its %d channels, to the bit",
+          N);
 }
 
 void test_references(void)
