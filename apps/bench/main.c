@@ -2,8 +2,9 @@
 /*
  * Numbers of the running system, one line each: BENCH name value unit. With a second device whose launches go
  * another way (-device gpgpu -device gpgpu,queue=off) both ways are measured in turns, so that what else the
- * machine does meets both alike.
+ * machine does meets both alike. APPEND='app.args=irq' DEVICES='-device edu' measures interrupts instead.
  */
+#include "bench.h"
 #include "core/test.h"
 #include "core/util.h"
 #include "gpgpu/check.h"
@@ -21,9 +22,21 @@
 #define LAUNCHES    2000
 #define MAX_DEVICES 2u
 
-static void report(const char *name, double value, const char *unit)
+void report(const char *name, double value, const char *unit)
 {
     printf("BENCH %s %.6g %s\n", name, value, unit);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+double median_us(uint64_t *ns, size_t n)
+{
+    qsort(ns, n, sizeof(*ns), by_value);
+    return (double)ns[n / 2] / 1000;
 }
 
 /* ---- copies -------------------------------------------------------------------------------------------- */
@@ -133,18 +146,10 @@ static int launch_once(struct launches *l, uint64_t *ns)
     return err;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void report_launches(struct launches *l)
 {
     bool queue = l->ctx.caps.features & GPGPU_FEATURE_QUEUE;
-    qsort(l->ns, LAUNCHES, sizeof(l->ns[0]), by_value);
-    report(queue ? "guest.launch_doorbell_us" : "guest.launch_register_us",
-           (double)l->ns[LAUNCHES / 2] / 1000, "us");
+    report(queue ? "guest.launch_doorbell_us" : "guest.launch_register_us", median_us(l->ns, LAUNCHES), "us");
 }
 
 /* In groups: a launch that follows another one finds the device's threads awake, as it does in an app. */
@@ -176,8 +181,11 @@ static void bench_all(void)
         gpgpu_context_close(&launches[d].ctx);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    bench_all();
+    if (argc > 1 && strcmp(argv[1], "irq") == 0)
+        bench_interrupts();
+    else
+        bench_all();
     return test_exit_code();
 }

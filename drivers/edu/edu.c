@@ -6,6 +6,7 @@
 #include "bus/pci.h"
 #include "core/errno.h"
 #include "core/log.h"
+#include "hal/cpu.h"
 #include "hal/dma.h"
 #include "hal/time.h"
 #include <stdlib.h>
@@ -20,7 +21,9 @@
 #define EDU_STATUS_INTERRUPT 0x80u /* interrupt when a factorial is done */
 #define EDU_IRQ_STATUS       0x24u
 #define EDU_IRQ_FACTORIAL    0x01u
+#define EDU_IRQ_FOR_NOTHING  0x02u /* ours */
 #define EDU_IRQ_DMA          0x100u
+#define EDU_IRQ_RAISE        0x60u
 #define EDU_IRQ_ACK          0x64u
 #define EDU_DMA_FROM         0x80u /* 64 bits, as the next two */
 #define EDU_DMA_TO           0x88u
@@ -36,18 +39,21 @@
 struct edu {
     struct pci_device *pdev;
     struct mmio regs;
-    volatile uint32_t done; /* EDU_IRQ_… bits that have come since they were cleared */
+    volatile uint32_t done;    /* EDU_IRQ_… bits that have come since they were cleared */
+    volatile uint64_t handled; /* when the handler began last, time_now_ns() */
 };
 
 static void edu_interrupt(void *arg)
 {
     struct edu *edu = arg;
+    uint64_t now = time_now_ns();
     uint32_t status = mmio_read32(&edu->regs, EDU_IRQ_STATUS);
 
     /* Zero: the wire is shared, and it was somebody else. */
     if (status == 0)
         return;
     mmio_write32(&edu->regs, EDU_IRQ_ACK, status);
+    edu->handled = now;
     edu->done |= status;
 }
 
@@ -121,8 +127,28 @@ static int edu_copy(struct device *dev, void *to, const void *from, size_t size)
     return error ? error : edu_dma(dev, dma_address(to).value, EDU_BUFFER, size, EDU_DMA_TO_MEMORY);
 }
 
-static const struct edu_ops edu_ops = {
-    .identity = edu_identity, .factorial = edu_factorial, .copy = edu_copy};
+/* While interrupts are disabled it is only the sleep in edu_wait() that takes one. */
+static int edu_interrupt_for_nothing(struct device *dev, bool asleep, struct edu_interrupt *times)
+{
+    struct edu *edu = dev->priv;
+    unsigned long flags = asleep ? cpu_irq_save() : 0;
+    int error;
+
+    edu->done = 0;
+    times->raised = time_now_ns();
+    mmio_write32(&edu->regs, EDU_IRQ_RAISE, EDU_IRQ_FOR_NOTHING);
+    error = edu_wait(dev, EDU_IRQ_FOR_NOTHING, "it was raised");
+    times->woken = time_now_ns();
+    times->handled = edu->handled;
+    if (asleep)
+        cpu_irq_restore(flags);
+    return error;
+}
+
+static const struct edu_ops edu_ops = {.identity = edu_identity,
+                                       .factorial = edu_factorial,
+                                       .copy = edu_copy,
+                                       .interrupt = edu_interrupt_for_nothing};
 
 /* Is it alive, and what it claims to be? */
 static int edu_check(struct edu *edu)

@@ -47,6 +47,14 @@ def test_edu_whose_interrupt_gets_lost(machine):
     assert "tutorial0: no interrupt within 1000 ms after a factorial: status 0x80, interrupt status 0x1" in output
 
 
+@pytest.mark.parametrize("config", ["", "threads"])
+def test_interrupt_latency_is_measured(config):
+    output = passed(boot("bench", DEVICES="-device edu", APPEND="app.args=irq", CONFIG=config))
+    kind = f"{config}_" if config else ""
+    assert re.search(rf"^BENCH guest.irq_{kind}handler_us [0-9.e+-]+ us\nBENCH guest.irq_{kind}wakeup_us [0-9.e+-]+ us$",
+                     output, re.M), output
+
+
 def test_edu_without_a_device_says_what_to_do():
     result = boot("edu", DEVICES="")
     assert result.code == 1

@@ -17,7 +17,7 @@ target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS.keys())
 FAULT = (r"wild_store: access outside every window \(cause 3\) at pc 0x[0-9a-f]+ \(wild_store\+0x1c\), "
          r"instruction 0x00552023, address 0x70000000, thread \(6,0,0\) of block \(1,0,0\)")
 
-ENDLESS = (r"gpgpu0: launch did not end in time \(limit 3000 ms\): GLOBAL_STATUS 0x[0-9a-f]+, ERROR_STATUS 0x0, "
+ENDLESS = (r"gpgpu0: nothing ended in time \(limit 3000 ms\): GLOBAL_STATUS 0x[0-9a-f]+, ERROR_STATUS 0x0, "
            r"IRQ_STATUS 0x[0-9a-f]+, DMA_STATUS 0x[0-9a-f]+: resetting it")
 
 

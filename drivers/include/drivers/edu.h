@@ -12,6 +12,11 @@
 
 #define EDU_BUFFER_SIZE 4096u /* bytes */
 
+/* When the device was told to interrupt, when its handler began, when the caller went on: time_now_ns(). */
+struct edu_interrupt {
+    uint64_t raised, handled, woken;
+};
+
 /* Interface of a DEVICE_TUTORIAL device. */
 struct edu_ops {
     /* 0xRRrr00ed: major version RR, minor version rr. */
@@ -30,6 +35,12 @@ struct edu_ops {
      * the virt machine needs -device edu,dma_mask=0xffffffffff.
      */
     int (*copy)(struct device *dev, void *to, const void *from, size_t size);
+
+    /*
+     * Has the device interrupt, for nothing: to measure how long that takes. `asleep`: the interrupt is taken
+     * only when the caller sleeps; else as soon as it comes. Returns 0 or -ETIMEDOUT (logged).
+     */
+    int (*interrupt)(struct device *dev, bool asleep, struct edu_interrupt *times);
 };
 
 #endif
