@@ -4,7 +4,7 @@
 
 ifdef QEMU
 QEMU_BIN := $(shell command -v $(QEMU))
-$(if $(QEMU_BIN),,$(error QEMU=$(QEMU): no such program))
+$(if $(QEMU_BIN),,$(error QEMU=$(QEMU): no such program. Without QEMU= one is built; QEMU=FILE is a QEMU 10.0 that has the gpgpu device))
 else
 QEMU_BIN := build/qemu/qemu-system-riscv64
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBERS     70000 /* more than the GPU copies within the store that starts the copy */
+#define NUMBERS                                                                                              \
+    90000 /* copies that do not end within the store that starts them; three do not fit in 1 MiB */
 #define SECTORS     16u
 #define RANDOM_SIZE 64u
 

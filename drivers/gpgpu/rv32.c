@@ -316,6 +316,7 @@ void rv32_record_fault(struct rv32_device *dev, const struct rv32_kernel *kernel
     dev->faulted = true;
     gpgpu_fault_describe(&dev->fault, text, sizeof(text));
     log_error("%s: %s", dev->gpgpu.name, text);
+    log_error("docs/write-a-kernel.md, part 3, says how to find the instruction");
 }
 
 static int rv32_last_fault(struct gpgpu_device *gpgpu, struct gpgpu_fault *out)

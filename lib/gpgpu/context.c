@@ -20,7 +20,7 @@ int gpgpu_context_open(struct gpgpu_context *ctx, unsigned index)
     struct gpgpu_device *device = gpgpu_device_get(index);
     *ctx = (struct gpgpu_context){0};
     if (!device) {
-        log_error("no GPU %u: %u found", index, gpgpu_device_count());
+        log_error("no GPU %u: %u found; QEMU makes one of each -device gpgpu", index, gpgpu_device_count());
         return -ENODEV;
     }
     return gpgpu_context_open_device(ctx, device);
@@ -62,7 +62,9 @@ int gpgpu_malloc(struct gpgpu_context *ctx, size_t size, gpgpu_addr_t *out)
 {
     int err = gpgpu_device_mem_alloc(ctx->device, size, out);
     if (err)
-        log_error("%s: no %zu bytes of device memory: %s", ctx->device->name, size, error_name(err));
+        log_error("%s: no %zu bytes left of %llu bytes of device memory: %s; free some, or -device "
+                  "gpgpu,vram_size=SIZE",
+                  ctx->device->name, size, (unsigned long long)ctx->caps.vram_bytes, error_name(err));
     return err;
 }
 
