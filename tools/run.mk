@@ -43,12 +43,14 @@ trace: run ## run the app, then show what happened when, on processor and GPU: A
 .PHONY: run debug run-command
 ifdef CONFIG_PLATFORM_LINUX
 $(call one-of,GPU,sim null)
+$(call one-of,ENGINE,auto interp jit check)
+hosted-environment = $(strip $(if $(GPU),WEFT_GPU=$(GPU)) $(if $(ENGINE),WEFT_ENGINE=$(ENGINE)))
 
 run: $(image) ## run the app: APP=lenet; MACHINE=virt,aia=aplic-imsic SMP=1 DEVICES='-device gpgpu' APPEND='...' DATA=FILE
-	$(Q)$(call traced,$(if $(GPU),WEFT_GPU=$(GPU)) $(image) $(process-args))
+	$(Q)$(call traced,$(hosted-environment) $(image) $(process-args))
 
 run-command: $(image)
-	@echo "$(if $(GPU),env WEFT_GPU=$(GPU)) $(image) $(process-args)"
+	@echo "$(if $(hosted-environment),env $(hosted-environment)) $(image) $(process-args)"
 
 debug: $(image)
 	$(Q)gdb --args $(image) $(process-args)

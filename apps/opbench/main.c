@@ -9,8 +9,9 @@
 #include "gpgpu/operators.h"
 #include "hal/time.h"
 
-#define LEAST_NS   50000000ull /* a measurement lasts at least this long ... */
-#define MOST_CALLS 1000u       /* ... or this many calls */
+#define LEAST_NS    20000000ull /* a measurement lasts at least this long ... */
+#define LEAST_CALLS 3u          /* ... and this many calls ... */
+#define MOST_CALLS  1000u       /* ... but no more than these */
 
 struct operands {
     struct catalogue_io io;
@@ -48,21 +49,31 @@ static void destroy_all(struct operands *o)
         tensor_destroy(&o->out[i]);
 }
 
-/* Nanoseconds of one call, the device's work included; the first call, which warms up, is not counted. */
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median nanoseconds of a call, the device's work included; the first call, which compiles, is not counted.
+ */
 static int time_calls(struct tensor_context *tc, const struct catalogue_entry *entry, const uint32_t *p,
                       struct operands *o, uint64_t *ns)
 {
+    static uint64_t took[MOST_CALLS];
     int err = entry->run(p, o->in, o->out);
     err = err ? err : tensor_sync(tc);
-    uint64_t start = time_now_ns(), elapsed = 0;
+    uint64_t elapsed = 0;
     unsigned calls = 0;
-    while (!err && elapsed < LEAST_NS && calls < MOST_CALLS) {
+    while (!err && calls < MOST_CALLS && (elapsed < LEAST_NS || calls < LEAST_CALLS)) {
+        uint64_t start = time_now_ns();
         err = entry->run(p, o->in, o->out);
         err = err ? err : tensor_sync(tc);
-        elapsed = time_now_ns() - start;
-        calls++;
+        took[calls] = time_now_ns() - start;
+        elapsed += took[calls++];
     }
-    *ns = calls ? elapsed / calls : 0;
+    qsort(took, calls, sizeof took[0], by_value);
+    *ns = calls ? took[calls / 2] : 0;
     return err;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the host could do at most: what operators are measured against. All its CPUs at once would do as many
  * times the first number; memory is shared. */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 
 #define COPY_BYTES (64u << 20)
 #define COPIES     8
-#define ROUNDS     20000000u
+#define ROUNDS     2000000u
+#define REPEATS    10 /* the best counts: what else the machine does only takes away */
 
 static double seconds(void)
 {
@@ -37,12 +39,16 @@ __attribute__((target("avx2,fma"))) static float multiply_add(void)
 
 static void measure_flops(void)
 {
+    double best = 1e9;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         return;
-    double start = seconds();
-    volatile float keep = multiply_add();
-    (void)keep;
-    printf("BENCH host.core_gflops %.4g GFLOP/s\n", ROUNDS * 12.0 * 8 * 2 / (seconds() - start) / 1e9);
+    for (int i = 0; i < REPEATS; i++) {
+        double start = seconds();
+        volatile float keep = multiply_add();
+        (void)keep;
+        best = fmin(best, seconds() - start);
+    }
+    printf("BENCH host.core_gflops %.4g GFLOP/s\n", ROUNDS * 12.0 * 8 * 2 / best / 1e9);
 }
 #else
 static void measure_flops(void)
@@ -58,13 +64,15 @@ int main(void)
     memset(from, 1, COPY_BYTES);
     memset(to, 2, COPY_BYTES);
     measure_flops();
-    double start = seconds();
+    double best = 1e9;
     for (int i = 0; i < COPIES; i++) {
+        double start = seconds();
         from[i] = (char)i;
         memcpy(to, from, COPY_BYTES);
         __asm__ volatile("" : : "r"(to) : "memory");
+        best = fmin(best, seconds() - start);
     }
-    printf("BENCH host.copy_gbps %.4g GB/s\n", 2.0 * COPIES * COPY_BYTES / (seconds() - start) / 1e9);
+    printf("BENCH host.copy_gbps %.4g GB/s\n", 2.0 * COPY_BYTES / best / 1e9);
     free(from);
     free(to);
     return 0;

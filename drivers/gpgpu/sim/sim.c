@@ -420,18 +420,40 @@ struct simt *gpgpu_sim_engine(struct gpgpu_device *dev)
     return to_sim(container_of(dev, struct rv32_device, gpgpu))->engine;
 }
 
+static int parse_engine(const char *name, enum simt_engine *engine)
+{
+    static const char *const names[] = {
+        [SIMT_ENGINE_AUTO] = "auto",
+        [SIMT_ENGINE_INTERP] = "interp",
+        [SIMT_ENGINE_JIT] = "jit",
+        [SIMT_ENGINE_CHECK] = "check",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        if (!name || strcmp(name, names[i]) == 0) {
+            *engine = (enum simt_engine)i;
+            return 0;
+        }
+    }
+    log_error("sim: engine %s: choose auto, interp, jit or check", name);
+    return -EINVAL;
+}
+
 static int sim_probe(struct device *dev)
 {
     if (dev->number >= CONFIG_GPGPU_SIM_DEVICES || !hosted_gpu_wanted("sim"))
         return -ENODEV;
     char timeline[PATH_MAX];
+    struct simt_config engine = {0};
     struct gpgpu_sim_config config = {
         .timeline = machine_bootarg("timeline", timeline, sizeof(timeline)) ? timeline : NULL,
         .vram_bytes = (uint64_t)CONFIG_GPGPU_SIM_VRAM_MIB << 20,
         .timeout_ms = CONFIG_GPGPU_TIMEOUT_MS,
+        .engine = &engine,
     };
     struct gpgpu_device *gpgpu;
-    int err = gpgpu_sim_create(&config, &gpgpu);
+    int err = parse_engine(getenv("WEFT_ENGINE"), &engine.engine);
+    if (!err)
+        err = gpgpu_sim_create(&config, &gpgpu);
     if (err)
         return err;
     gpgpu->name = dev->name;

@@ -99,6 +99,18 @@
     KERNEL_ENTRY(name, __VA_ARGS__)                                                                          \
     static KERNEL_INLINE void name##_thread(KERNEL_LIST(KERNEL_PARAM_, __VA_ARGS__))
 
+/* The same for a kernel of many arguments: its body finds them in *args, and what is used behind a barrier is
+ * loaded there. So they need no registers meanwhile, nor the stack, from which a value that is the same in
+ * all lanes comes back as one that an engine has to assume differs. KERNEL_ARGS defines struct NAME_args. */
+#define KERNEL_ARGS(name, ...)                                                                               \
+    struct name##_args {                                                                                     \
+        KERNEL_EACH(KERNEL_MEMBER_, __VA_ARGS__)                                                             \
+    }
+#define KERNEL_OF_ARGS(name, ...)                                                                            \
+    static KERNEL_INLINE void name##_thread(const struct name##_args *args);                                 \
+    KERNEL_ENTRY_OF_ARGS(name, __VA_ARGS__)                                                                  \
+    static KERNEL_INLINE void name##_thread(const struct name##_args *args)
+
 /* An entry that finds its arguments in a block of slots, one an argument. */
 #define KERNEL_ENTRY_FROM_BLOCK(name, entry, block, ...)                                                     \
     struct name##_args {                                                                                     \

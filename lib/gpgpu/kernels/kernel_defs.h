@@ -13,11 +13,13 @@ enum { ACT_NONE, ACT_RELU, ACT_SILU, ACT_GELU, ACT_SIGMOID, ACT_TANH };
 #define SGEMM_LANES  32
 #define SGEMM_ROWS   6
 #define SGEMM_COLS   2
-#define SGEMM_DEPTH  32 /* of a step over k */
+#define SGEMM_DEPTH  64 /* of a step over k, a multiple of 32 */
 #define SGEMM_TILE_N (SGEMM_LANES * SGEMM_COLS)
-/* Rows of A in shared memory, a multiple of 32 so that a transposed tile is staged without a remainder. */
-#define SGEMM_PITCH_M(warps) ((SGEMM_ROWS * (warps) + 31) / 32 * 32)
-#define SGEMM_SHARED(warps)  (4 * SGEMM_DEPTH * (SGEMM_PITCH_M(warps) + SGEMM_TILE_N))
+#define SGEMM_UNROLL 4 /* of k */
+
+/* Tiles of A and B; the results take A's place at the end. */
+#define SGEMM_SHARED(warps) (4 * SGEMM_DEPTH * (SGEMM_ROWS * (warps) + SGEMM_TILE_N))
+_Static_assert(SGEMM_TILE_N <= SGEMM_DEPTH, "the results fit in A's tile");
 
 enum { SGEMM_TRANS_A = 1, SGEMM_TRANS_B = 2, SGEMM_BIAS_ROW = 4, SGEMM_BIAS_COL = 8 };
 

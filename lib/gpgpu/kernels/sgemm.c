@@ -5,7 +5,7 @@
  */
 #include "kernel_activation.h"
 
-/* A matrix in memory, seen untransposed: element (r, c) at data[r * row_stride + c * col_stride]. */
+/* A matrix in memory: element (r, c) at data[r * row_stride + c * col_stride]. */
 struct matrix {
     const float *data;
     uint32_t rows, cols, row_stride, col_stride;
@@ -20,6 +20,7 @@ static KERNEL_INLINE void stage(SHARED float *tile, uint32_t tile_rows, uint32_t
         uint32_t at = (row + r) * m->row_stride + (col + thread_idx_x()) * m->col_stride;
         SHARED float *to = tile + r * tile_cols + thread_idx_x();
         if (inside) {
+#pragma clang loop unroll(full)
             for (uint32_t c = 0; c < tile_cols; c += SGEMM_LANES)
                 to[c] = m->data[at + c * m->col_stride];
             continue;
@@ -31,91 +32,98 @@ static KERNEL_INLINE void stage(SHARED float *tile, uint32_t tile_rows, uint32_t
     }
 }
 
-/* sum += A tile * B tile. A's element (i, k) is at a[i * row_step + k * k_step]. */
+/* sum += A tile * B tile over the first steps * SGEMM_UNROLL of k. */
 static KERNEL_INLINE void multiply(float sum[SGEMM_ROWS][SGEMM_COLS], const SHARED float *a,
-                                   uint32_t row_step, uint32_t k_step, const SHARED float *b)
+                                   const SHARED float *b, uint32_t steps)
 {
-#pragma clang loop unroll_count(2)
-    for (uint32_t k = 0; k < SGEMM_DEPTH; k++) {
-        float bv[SGEMM_COLS];
+    for (; steps > 0; steps--) {
 #pragma clang loop unroll(full)
-        for (uint32_t j = 0; j < SGEMM_COLS; j++)
-            bv[j] = b[j * SGEMM_LANES];
-#pragma clang loop unroll(full)
-        for (uint32_t i = 0; i < SGEMM_ROWS; i++) {
-            float av = a[i * row_step];
+        for (uint32_t k = 0; k < SGEMM_UNROLL; k++) {
+            float bv[SGEMM_COLS];
 #pragma clang loop unroll(full)
             for (uint32_t j = 0; j < SGEMM_COLS; j++)
-                sum[i][j] = fma_f32(av, bv[j], sum[i][j]);
-        }
-        a += k_step;
-        b += SGEMM_TILE_N;
-    }
-}
-
-/* What is done to a sum before it is stored. */
-struct epilogue {
-    float alpha, beta;
-    const float *col_bias; /* of this thread's first column, 0: none */
-    uint32_t activation;
-};
-
-static KERNEL_INLINE void finish(const struct epilogue *e, float sum, float row_bias, uint32_t j, float *out)
-{
-    float v = fma_f32(e->alpha, sum, row_bias);
-    if (e->col_bias)
-        v += e->col_bias[j];
-    if (e->beta != 0.0f)
-        v = fma_f32(e->beta, out[j], v);
-    out[j] = activate_cheap(e->activation, v);
-}
-
-KERNEL(sgemm, IN(a), IN(b), OUT(c), IN(bias), U32(m), U32(n), U32(k), U32(lda), U32(ldb), U32(ldc),
-       U32(stride_a), U32(stride_b), U32(stride_c), U32(flags), U32(activation), F32(alpha), F32(beta))
-{
-    uint32_t warps = block_dim_y();
-    uint32_t tile_m = SGEMM_ROWS * warps;
-    uint32_t pitch_m = SGEMM_PITCH_M(warps);
-    SHARED float *tile_a = shared_floats();
-    SHARED float *tile_b = tile_a + SGEMM_DEPTH * pitch_m;
-    uint32_t row0 = block_idx_y() * tile_m;
-    uint32_t col0 = block_idx_x() * SGEMM_TILE_N;
-    uint32_t trans_a = flags & SGEMM_TRANS_A;
-    uint32_t trans_b = flags & SGEMM_TRANS_B;
-
-    /* A transposed lies as k x m in memory and in its tile; B's tile always is k x n. */
-    struct matrix ma = {a + block_idx_z() * stride_a, trans_a ? k : m, trans_a ? m : k, lda, 1};
-    struct matrix mb = {b + block_idx_z() * stride_b, k, n, trans_b ? 1 : ldb, trans_b ? ldb : 1};
-    float sum[SGEMM_ROWS][SGEMM_COLS] = {{0}};
-    for (uint32_t k0 = 0; k0 < k; k0 += SGEMM_DEPTH) {
-        if (trans_a)
-            stage(tile_a, SGEMM_DEPTH, pitch_m, &ma, k0, row0);
-        else
-            stage(tile_a, tile_m, SGEMM_DEPTH, &ma, row0, k0);
-        stage(tile_b, SGEMM_DEPTH, SGEMM_TILE_N, &mb, k0, col0);
-        barrier();
-        uint32_t first = thread_idx_y() * SGEMM_ROWS;
-        if (trans_a)
-            multiply(sum, tile_a + first, 1, pitch_m, tile_b + thread_idx_x());
-        else
-            multiply(sum, tile_a + first * SGEMM_DEPTH, SGEMM_DEPTH, 1, tile_b + thread_idx_x());
-        barrier();
-    }
-
-    uint32_t row = row0 + thread_idx_y() * SGEMM_ROWS, col = col0 + thread_idx_x();
-    if (row >= m || col >= n)
-        return;
-    float *out = c + block_idx_z() * stride_c + row * ldc + col;
-    uint32_t rows = min_u32(m - row, SGEMM_ROWS);
-    uint32_t cols = min_u32((n - col + SGEMM_LANES - 1) / SGEMM_LANES, SGEMM_COLS);
-    struct epilogue e = {alpha, beta, flags & SGEMM_BIAS_COL ? bias + col : 0, activation};
+                bv[j] = b[k * SGEMM_TILE_N + j * SGEMM_LANES];
 #pragma clang loop unroll(full)
-    for (uint32_t i = 0; i < SGEMM_ROWS; i++) {
-        float row_bias = flags & SGEMM_BIAS_ROW && i < rows ? bias[row + i] : 0.0f;
+            for (uint32_t i = 0; i < SGEMM_ROWS; i++) {
+                float av = a[i * SGEMM_DEPTH + k];
+#pragma clang loop unroll(full)
+                for (uint32_t j = 0; j < SGEMM_COLS; j++)
+                    sum[i][j] = fma_f32(av, bv[j], sum[i][j]);
+            }
+        }
+        a += SGEMM_UNROLL;
+        b += SGEMM_UNROLL * SGEMM_TILE_N;
+    }
+}
+
+#define SGEMM_ARGS                                                                                           \
+    IN(a), IN(b), OUT(c), IN(bias), U32(m), U32(n), U32(k), U32(lda), U32(ldb), U32(ldc), U32(stride_a),     \
+        U32(stride_b), U32(stride_c), U32(flags), U32(activation), F32(alpha), F32(beta)
+KERNEL_ARGS(sgemm, SGEMM_ARGS);
+
+/* A tile of op(A) from (row, k0), and of op(B) from (k0, col). */
+static KERNEL_INLINE void stage_a(const struct sgemm_args *args, SHARED float *tile, uint32_t row,
+                                  uint32_t k0)
+{
+    uint32_t trans = args->flags & SGEMM_TRANS_A;
+    struct matrix m = {args->a + block_idx_z() * args->stride_a, args->m, args->k, trans ? 1 : args->lda,
+                       trans ? args->lda : 1};
+    stage(tile, SGEMM_ROWS * block_dim_y(), SGEMM_DEPTH, &m, row, k0);
+}
+
+static KERNEL_INLINE void stage_b(const struct sgemm_args *args, SHARED float *tile, uint32_t k0,
+                                  uint32_t col)
+{
+    uint32_t trans = args->flags & SGEMM_TRANS_B;
+    struct matrix m = {args->b + block_idx_z() * args->stride_b, args->k, args->n, trans ? 1 : args->ldb,
+                       trans ? args->ldb : 1};
+    stage(tile, SGEMM_DEPTH, SGEMM_TILE_N, &m, k0, col);
+}
+
+static KERNEL_INLINE float finish(const struct sgemm_args *args, float sum, float row_bias, uint32_t col,
+                                  const float *out)
+{
+    float v = fma_f32(args->alpha, sum, row_bias);
+    if (args->flags & SGEMM_BIAS_COL)
+        v += args->bias[col];
+    if (args->beta != 0.0f)
+        v = fma_f32(args->beta, *out, v);
+    return activate(args->activation, v);
+}
+
+KERNEL_OF_ARGS(sgemm, SGEMM_ARGS)
+{
+    uint32_t tile_m = SGEMM_ROWS * block_dim_y();
+    SHARED float *tile_a = shared_floats();
+    SHARED float *tile_b = tile_a + tile_m * SGEMM_DEPTH;
+    float sum[SGEMM_ROWS][SGEMM_COLS] = {{0}};
+    for (uint32_t k0 = 0; k0 < args->k; k0 += SGEMM_DEPTH) {
+        stage_a(args, tile_a, block_idx_y() * tile_m, k0);
+        stage_b(args, tile_b, k0, block_idx_x() * SGEMM_TILE_N);
+        barrier();
+        uint32_t depth = min_u32(args->k - k0, SGEMM_DEPTH);
+        multiply(sum, tile_a + thread_idx_y() * SGEMM_ROWS * SGEMM_DEPTH, tile_b + thread_idx_x(),
+                 (depth + SGEMM_UNROLL - 1) / SGEMM_UNROLL);
+        barrier();
+    }
+
+    /* Through A's tile, each thread its own sums, so that the rest is a loop and not twelve copies. */
+    SHARED float *mine = tile_a + thread_idx_y() * SGEMM_ROWS * SGEMM_TILE_N + thread_idx_x();
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < SGEMM_ROWS; i++)
 #pragma clang loop unroll(full)
         for (uint32_t j = 0; j < SGEMM_COLS; j++)
-            if (i < rows && j < cols)
-                finish(&e, sum[i][j], row_bias, j * SGEMM_LANES, out + i * ldc);
+            mine[i * SGEMM_TILE_N + j * SGEMM_LANES] = sum[i][j];
+
+    uint32_t row = block_idx_y() * tile_m + thread_idx_y() * SGEMM_ROWS;
+    uint32_t end = min_u32(args->m, row + SGEMM_ROWS);
+    for (; row < end; row++, mine += SGEMM_TILE_N) {
+        float *out = args->c + block_idx_z() * args->stride_c + row * args->ldc;
+        float row_bias = args->flags & SGEMM_BIAS_ROW ? args->bias[row] : 0.0f;
+        for (uint32_t j = 0; j < SGEMM_TILE_N; j += SGEMM_LANES) {
+            uint32_t col = block_idx_x() * SGEMM_TILE_N + j + thread_idx_x();
+            if (col < args->n)
+                out[col] = finish(args, mine[j], row_bias, col, out + col);
+        }
     }
-    activate_stored(activation, out, rows, ldc, cols, SGEMM_LANES);
 }

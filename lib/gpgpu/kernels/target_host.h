@@ -16,6 +16,13 @@
     void name##_host(const void *slots);                                                                     \
     KERNEL_ENTRY_FROM_BLOCK(name, void name##_host(const void *slots), slots, __VA_ARGS__)
 
+#define KERNEL_ENTRY_OF_ARGS(name, ...)                                                                      \
+    void name##_host(const void *slots);                                                                     \
+    void name##_host(const void *slots)                                                                      \
+    {                                                                                                        \
+        name##_thread(slots);                                                                                \
+    }
+
 struct kernel_thread {
     uint32_t thread[3];
     uint32_t block[3];

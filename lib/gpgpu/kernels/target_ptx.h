@@ -12,6 +12,14 @@
         name##_thread(KERNEL_LIST(KERNEL_NAME_, __VA_ARGS__));                                               \
     }
 
+#define KERNEL_SLOT
+#define KERNEL_ENTRY_OF_ARGS(name, ...)                                                                      \
+    __attribute__((nvptx_kernel)) void name(KERNEL_LIST(KERNEL_PARAM_, __VA_ARGS__));                        \
+    __attribute__((nvptx_kernel)) void name(KERNEL_LIST(KERNEL_PARAM_, __VA_ARGS__))                         \
+    {                                                                                                        \
+        name##_thread(&(struct name##_args){KERNEL_LIST(KERNEL_NAME_, __VA_ARGS__)});                        \
+    }
+
 #define PTX_INDEX(name, sreg)                                                                                \
     static KERNEL_INLINE uint32_t name(void)                                                                 \
     {                                                                                                        \

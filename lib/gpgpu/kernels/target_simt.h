@@ -9,11 +9,22 @@
 #define SIMT_CONTROL(offset) (*(const uint32_t *)(0x80000000u + (offset)))
 
 /* The record tells tools/embed-kernels the entry's offset, name and signature. */
-#define KERNEL_ENTRY(name, ...)                                                                              \
+#define KERNEL_RECORD(name, ...)                                                                             \
     __asm__(".pushsection .kernels\n.word " #name "\n.asciz \"" #name                                        \
-            "\"\n.asciz \"" KERNEL_EACH(KERNEL_LETTER_, __VA_ARGS__) "\"\n.popsection\n");                   \
+            "\"\n.asciz \"" KERNEL_EACH(KERNEL_LETTER_, __VA_ARGS__) "\"\n.popsection\n")
+
+#define KERNEL_ENTRY(name, ...)                                                                              \
+    KERNEL_RECORD(name, __VA_ARGS__);                                                                        \
     void name(void);                                                                                         \
     KERNEL_ENTRY_FROM_BLOCK(name, void name(void), (const void *)SIMT_CONTROL(0x48), __VA_ARGS__)
+
+#define KERNEL_ENTRY_OF_ARGS(name, ...)                                                                      \
+    KERNEL_RECORD(name, __VA_ARGS__);                                                                        \
+    void name(void);                                                                                         \
+    void name(void)                                                                                          \
+    {                                                                                                        \
+        name##_thread((const void *)SIMT_CONTROL(0x48));                                                     \
+    }
 
 #define SIMT_INDEX(name, offset)                                                                             \
     static KERNEL_INLINE uint32_t name(void)                                                                 \

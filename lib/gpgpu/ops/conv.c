@@ -294,45 +294,14 @@ int tensor_depthwise(const struct tensor *x, const struct tensor *weight, const 
     return depthwise(x, weight, bias, &s, params->activation, y);
 }
 
-int tensor_conv_transpose(const struct tensor *x, const struct tensor *weight, const struct tensor *bias,
-                          const struct conv_params *params, struct tensor *y)
-{
-    const char *op = "conv_transpose";
-    int err = OP_CHECK_PRESENT(op, x, weight, y, bias ? bias : y);
-    err = err ? err : op_check_rank(op, "input", x, 4, 4);
-    err = err ? err : op_check_rank(op, "weight", weight, 4, 4);
-    err = err ? err : op_check_rank(op, "result", y, 4, 4);
-    err = err ? err : check_window(op, x->tc, &params->win);
-    if (err)
-        return err;
-    const struct window *win = &params->win;
-    uint32_t ic = x->dims[1], groups = params->groups, oc_group = weight->dims[1], oc = oc_group * groups;
-    if (weight->dims[0] != ic || groups == 0 || ic % groups)
-        return op_fail(x->tc, -EINVAL, "%s: weight expects %u input channels in %u groups, input has %u", op,
-                       weight->dims[0], groups, ic);
-    if (weight->dims[2] != win->kh || weight->dims[3] != win->kw || y->dims[0] != x->dims[0] ||
-        y->dims[1] != oc)
-        return op_fail(x->tc, -EINVAL, "%s: result is %ux%ux.., expected %ux%u", op, y->dims[0], y->dims[1],
-                       x->dims[0], oc);
-    err = check_bias(op, bias, oc);
-    if (err)
-        return err;
-    uint32_t pixels = y->dims[2] * y->dims[3];
-    struct op_grid grid = op_grid_planes(x->tc, pixels, oc, x->dims[0]);
-    return OP_LAUNCH(x->tc, conv_transpose, grid, op_addr(x), op_addr(weight), op_addr(bias), op_addr(y),
-                     op_u32(groups), op_u32(ic / groups), op_u32(x->dims[2]), op_u32(x->dims[3]),
-                     OP_DIVISOR(oc_group), op_u32(win->kh), op_u32(win->kw), op_u32(y->dims[2]),
-                     OP_DIVISOR(y->dims[3]), OP_DIVISOR(win->stride_h), OP_DIVISOR(win->stride_w),
-                     op_u32(win->pad_t), op_u32(win->pad_l), op_u32(win->dil_h), op_u32(win->dil_w),
-                     op_u32(params->activation));
-}
-
-/* ---- gradients ------------------------------------------------------------------------------------------
+/* ---- transposed ------------------------------------------------------------------------------------------
  */
 
-/* dx items [first, first + s->n): columns = weight^T dy, then their sum where they came from. */
-static int data_gradient(const struct tensor *weight, const struct tensor *dy, const struct conv_shape *s,
-                         struct tensor *col, struct tensor *dx, uint32_t first)
+/* The transpose of the convolution s: dx items [first, first + s->n) = activation(bias + the columns weight^T
+ * dy, summed where they came from). bias may be NULL. */
+static int spread(const struct tensor *weight, const struct tensor *dy, const struct tensor *bias,
+                  const struct conv_shape *s, enum activation activation, struct tensor *col,
+                  struct tensor *dx, uint32_t first)
 {
     uint32_t oc_group = s->oc / s->groups, pixels = s->oh * s->ow;
     uint32_t k = s->ic / s->groups * s->win.kh * s->win.kw;
@@ -359,8 +328,62 @@ static int data_gradient(const struct tensor *weight, const struct tensor *dy, c
         };
         err = op_gemm(dx->tc, &call);
     }
-    return err ? err : launch_col2im(col, NULL, s, ACTIVATE_NONE, dx, first);
+    return err ? err : launch_col2im(col, bias, s, activation, dx, first);
 }
+
+/* y of x, s being the convolution that goes the other way. */
+static int transpose(const struct tensor *x, const struct tensor *weight, const struct tensor *bias,
+                     const struct conv_shape *s, enum activation activation, struct tensor *y)
+{
+    TENSOR(col);
+    struct conv_shape part = *s;
+    part.n = items_at_a_time(s);
+    int err = create_columns(x->tc, &part, &col);
+    for (uint32_t first = 0; first < s->n && !err; first += part.n) {
+        if (part.n > s->n - first)
+            part.n = s->n - first;
+        err = spread(weight, x, bias, &part, activation, &col, y, first);
+    }
+    return err;
+}
+
+int tensor_conv_transpose(const struct tensor *x, const struct tensor *weight, const struct tensor *bias,
+                          const struct conv_params *params, struct tensor *y)
+{
+    const char *op = "conv_transpose";
+    int err = OP_CHECK_PRESENT(op, x, weight, y, bias ? bias : y);
+    err = err ? err : op_check_rank(op, "input", x, 4, 4);
+    err = err ? err : op_check_rank(op, "weight", weight, 4, 4);
+    err = err ? err : op_check_rank(op, "result", y, 4, 4);
+    err = err ? err : check_window(op, x->tc, &params->win);
+    if (err)
+        return err;
+    const struct window *win = &params->win;
+    uint32_t ic = x->dims[1], groups = params->groups, oc_group = weight->dims[1], oc = oc_group * groups;
+    if (weight->dims[0] != ic || groups == 0 || ic % groups)
+        return op_fail(x->tc, -EINVAL, "%s: weight expects %u input channels in %u groups, input has %u", op,
+                       weight->dims[0], groups, ic);
+    if (weight->dims[2] != win->kh || weight->dims[3] != win->kw || y->dims[0] != x->dims[0] ||
+        y->dims[1] != oc)
+        return op_fail(x->tc, -EINVAL, "%s: result is %ux%ux.., expected %ux%u", op, y->dims[0], y->dims[1],
+                       x->dims[0], oc);
+    err = check_bias(op, bias, oc);
+    if (err)
+        return err;
+    struct conv_shape s = {.n = x->dims[0],
+                           .ic = oc,
+                           .h = y->dims[2],
+                           .w = y->dims[3],
+                           .oc = ic,
+                           .oh = x->dims[2],
+                           .ow = x->dims[3],
+                           .groups = groups,
+                           .win = *win};
+    return transpose(x, weight, bias, &s, params->activation, y);
+}
+
+/* ---- gradients ------------------------------------------------------------------------------------------
+ */
 
 /* parts[item] = dy columns^T for items [first, first + s->n). */
 static int weight_gradient_parts(const struct tensor *dy, const struct tensor *col,
@@ -421,7 +444,7 @@ static int conv_gradients(const struct tensor *x, const struct tensor *weight, c
             err = err ? err : weight_gradient_parts(dy, &col, &part, &parts, first);
         }
         if (!err && dx)
-            err = data_gradient(weight, dy, &part, &col, dx, first);
+            err = spread(weight, dy, NULL, &part, ACTIVATE_NONE, &col, dx, first);
     }
     return err || !dw ? err : sum_parts(&parts, dw);
 }
