@@ -274,12 +274,14 @@ static const char *generate(struct jit_compiler *c, const struct jit_variant *v,
         e->variant = v;
         e->full = full;
         e->masked = masked;
+        e->exits = &out->exits;
         e->context = llvm;
         e->module = LLVMModuleCreateWithNameInContext(name, llvm);
         LLVMSetDataLayout(e->module, LLVMOrcLLJITGetDataLayoutStr(c->jit));
         LLVMSetTarget(e->module, LLVMOrcLLJITGetTripleString(c->jit));
         e->b = LLVMCreateBuilderInContext(llvm);
         why = jit_emit_function(e, name, out->entries, out->entry_count) ? NULL : why;
+        out->helps = e->helps;
         LLVMDisposeBuilder(e->b);
         why = why ? why : optimise(c, e->module);
         if (why) {
@@ -308,8 +310,8 @@ int jit_compile(struct jit_compiler *c, const struct simt_program *prog, const s
     if (out->graph && find_entries(out) && (masked = jit_analyse_masked(out->graph, v, full))) {
         *why = generate(c, v, full, masked, out);
     }
-    free(masked);
     out->full = full;
+    out->masked = masked;
     if (!out->fn) {
         jit_compiled_free(c, out);
         return -1;
@@ -327,5 +329,7 @@ void jit_compiled_free(struct jit_compiler *c, struct jit_compiled *code)
     jit_graph_free((struct jit_graph *)code->graph);
     free(code->entries);
     free((struct jit_state *)code->full);
+    free((struct jit_masked *)code->masked);
+    jit_exits_free(&code->exits);
     memset(code, 0, sizeof(*code));
 }

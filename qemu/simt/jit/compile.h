@@ -5,18 +5,22 @@
 
 #include "abs.h"
 #include "frame.h"
+#include "rows.h"
 
 struct jit_compiler;
 
 /* Machine code for one program and variant. Immutable. */
 struct jit_compiled {
     jit_code_fn fn;
-    const struct jit_graph *graph; /* owned */
-    const struct jit_state *full;  /* at the entry of each node's full body; owned */
-    uint32_t *entries;             /* node of each entry point, owned */
+    const struct jit_graph *graph;   /* owned */
+    const struct jit_state *full;    /* at the entry of each node's full body; owned */
+    const struct jit_masked *masked; /* owned */
+    struct jit_exits exits;          /* owned */
+    uint32_t *entries;               /* node of each entry point, owned */
     uint32_t entry_count;
     uint32_t longest;  /* instructions that can be issued between two looks at the limit */
     size_t code_bytes; /* estimate */
+    bool helps;        /* it calls jit_help */
     void *tracker;     /* of the JIT's resources */
 };
 

@@ -99,7 +99,7 @@ LLVMValueRef jit_value_chunk(struct jit_emit *e, unsigned r, struct jit_value *v
         return v->v[c];
     }
     if (v->a.kind == JIT_VARYING) {
-        v->v[c] = LLVMBuildLoad2(e->b, e->vec, e->vector_var[r][c], "");
+        v->v[c] = LLVMBuildLoad2(e->b, e->vec, e->vector_var[e->is_masked][r][c], "");
         return v->v[c];
     }
     LLVMValueRef lanes = jit_splat(e, jit_value_scalar(e, r, v));
@@ -274,18 +274,73 @@ static LLVMValueRef visible_chunk(struct jit_emit *e, unsigned r, struct jit_val
     return LLVMBuildSelect(e->b, jit_mask_chunk(e, e->mask, c), lanes, before, "");
 }
 
-void jit_spill(struct jit_emit *e, const struct jit_regs *regs, uint64_t set)
+static LLVMValueRef row_part(struct jit_emit *e, unsigned r, unsigned lane)
+{
+    LLVMValueRef at = jit_i64(e, (r & 31) * sizeof(simt_row) + lane * sizeof(uint32_t));
+    return LLVMBuildGEP2(e->b, e->i8, r < 32 ? e->x_rows : e->f_rows, &at, 1, "");
+}
+
+LLVMValueRef jit_row_chunk(struct jit_emit *e, unsigned r, unsigned c)
+{
+    return row_part(e, r, c * JIT_CHUNK);
+}
+
+void jit_spill(struct jit_emit *e, uint64_t set)
 {
     for (unsigned r = 1; r < JIT_REGS; r++) {
-        if (!(set >> r & 1)) {
+        for (unsigned c = 0; (set >> r & 1) && c < JIT_CHUNKS; c++) {
+            bool written = e->regs.written >> r & 1;
+            LLVMBuildStore(e->b, visible_chunk(e, r, jit_get(e, r), written, c), jit_row_chunk(e, r, c));
+        }
+    }
+}
+
+/* Register r into its row; returns what the row is then. */
+static struct jit_abs leave_row(struct jit_emit *e, unsigned r, struct jit_value *v, bool written)
+{
+    bool blend = written && e->is_masked;
+
+    if (v->a.kind == JIT_CONST && !blend) {
+        return v->a;
+    }
+    if (v->a.kind != JIT_VARYING && !blend) {
+        LLVMBuildStore(e->b, jit_value_scalar(e, r, v), row_part(e, r, 0));
+        return v->a;
+    }
+    bool there = !blend && e->is_masked && e->masked_in_rows;
+    for (unsigned c = 0; !there && c < JIT_CHUNKS; c++) {
+        LLVMValueRef lanes = blend ? visible_chunk(e, r, v, true, c) : jit_value_chunk(e, r, v, c);
+        LLVMBuildStore(e->b, lanes, jit_row_chunk(e, r, c));
+    }
+    return blend ? (struct jit_abs){.kind = JIT_VARYING, .bits = JIT_BITS_EXACT} : v->a;
+}
+
+void jit_leave_rows(struct jit_emit *e, const struct jit_regs *regs, uint64_t set, uint32_t node)
+{
+    jit_exits_add(e->exits, node);
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        struct jit_value v = regs->have >> r & 1 ? regs->cur[r] : jit_stored(e, r);
+        if (set >> r & 1) {
+            jit_exits_add_row(e->exits, r, leave_row(e, r, &v, regs->written >> r & 1));
+        }
+    }
+    LLVMBuildStore(e->b, jit_i32(e, e->exits->count), jit_frame_field(e, offsetof(struct jit_frame, exit)));
+}
+
+void jit_take_rows(struct jit_emit *e, const struct jit_state *state, uint64_t set, bool masked)
+{
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        unsigned kind = state->reg[r].kind;
+        if (!(set >> r & 1) || kind == JIT_CONST) {
             continue;
         }
-        struct jit_value v = regs->have >> r & 1 ? regs->cur[r] : jit_stored(e, r);
-        for (unsigned c = 0; c < JIT_CHUNKS; c++) {
-            LLVMValueRef lanes = visible_chunk(e, r, &v, regs->written >> r & 1, c);
-            LLVMValueRef at = jit_i64(e, (r & 31) * sizeof(simt_row) + c * JIT_CHUNK * sizeof(uint32_t));
-            LLVMValueRef row = LLVMBuildGEP2(e->b, e->i8, r < 32 ? e->x_rows : e->f_rows, &at, 1, "");
-            LLVMSetAlignment(LLVMBuildStore(e->b, lanes, row), 32);
+        if (kind != JIT_VARYING) {
+            LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->i32, row_part(e, r, 0), ""), e->scalar_var[r]);
+        }
+        bool there = kind != JIT_VARYING || (masked && e->masked_in_rows);
+        for (unsigned c = 0; !there && c < JIT_CHUNKS; c++) {
+            LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->vec, jit_row_chunk(e, r, c), ""),
+                           e->vector_var[masked][r][c]);
         }
     }
 }
@@ -310,7 +365,7 @@ LLVMBasicBlockRef jit_leave(struct jit_emit *e)
         uint64_t live = e->is_masked ? e->masked->live_entry[e->node] : e->g->nodes[e->node].live_in;
         k->exit = jit_bb(e, "leave");
         LLVMPositionBuilderAtEnd(e->b, k->exit);
-        jit_spill(e, &k->regs, live | k->regs.written);
+        jit_leave_rows(e, &k->regs, live | k->regs.written, JIT_NO_NODE);
         store_exit(e, e->g->nodes[e->node].pc + 4 * k->insn);
         jit_count_insns(e, k->insn);
         jit_add_counter(e, e->bytes_var, jit_i64(e, k->bytes));
@@ -410,10 +465,11 @@ bool jit_convert(struct jit_emit *e, unsigned r, struct jit_value v, struct jit_
         raw_guard(e, r, &v, ok);
     }
     if (to.kind == JIT_VARYING) {
-        unchanged &= v.a.kind == JIT_VARYING;
+        unchanged &= v.a.kind == JIT_VARYING && (e->to_masked == e->is_masked || !e->masked_in_rows);
         for (unsigned c = e->chunk0; !unchanged && c < e->chunk1; c++) {
             LLVMValueRef lanes = jit_value_chunk(e, r, &v, c);
-            LLVMBuildStore(e->b, canonicalise ? jit_canonical(e, lanes) : lanes, e->vector_var[r][c]);
+            LLVMBuildStore(e->b, canonicalise ? jit_canonical(e, lanes) : lanes,
+                           e->vector_var[e->to_masked][r][c]);
         }
         return true;
     }

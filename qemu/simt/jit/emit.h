@@ -11,7 +11,7 @@
  * registers are as uniform as the full body wants them, the full body takes over.
  *
  * Compiled code can be left before any instruction (a check failed, fuel used up): registers go to the warp's
- * rows and the interpreter goes on, so rare cases and faults need no code here.
+ * rows (rows.h) and the interpreter goes on, so rare cases and faults need no code here.
  */
 #ifndef SIMT_JIT_EMIT_H
 #define SIMT_JIT_EMIT_H
@@ -20,6 +20,7 @@
 
 #include "abs.h"
 #include "frame.h"
+#include "rows.h"
 
 #define JIT_CHUNK  8u /* lanes of one LLVM vector */
 #define JIT_CHUNKS (SIMT_LANES / JIT_CHUNK)
@@ -66,7 +67,9 @@ struct jit_emit {
     LLVMValueRef fn, frame;
     LLVMTypeRef i1, i8, i16, i32, i64, f32, ptr, vec, fvec; /* vec: JIT_CHUNK x i32 */
     LLVMValueRef vram, shared, priv, vram_size, shared_size, private_size, x_rows, f_rows, mask_in;
-    LLVMValueRef scalar_var[JIT_REGS], vector_var[JIT_REGS][JIT_CHUNKS], pend_var[JIT_MAX_NODES];
+    LLVMValueRef scalar_var[JIT_REGS], pend_var[JIT_MAX_NODES];
+    LLVMValueRef vector_var[2][JIT_REGS][JIT_CHUNKS]; /* of full bodies, of masked ones: the same, or */
+    bool masked_in_rows;                              /* masked bodies keep theirs in the rows */
     LLVMValueRef limit_var, insns_var, masked_insns_var, masked_lanes_var, divergences_var, transactions_var,
         bytes_var;
     LLVMBasicBlockRef full_bb[JIT_MAX_NODES]; /* how a full body is entered: by slices, or */
@@ -77,10 +80,13 @@ struct jit_emit {
     LLVMValueRef return_phi, dump_phi;
     unsigned guess; /* metadata: branch weights for a branch expected to be taken */
     LLVMValueRef likely;
+    bool helps; /* jit_help is called somewhere */
+    struct jit_exits *exits;
 
     /* The node being compiled. */
     uint32_t node;
     bool is_masked;
+    bool to_masked;                /* jit_convert() is for a masked body */
     const struct jit_state *state; /* of the variables */
     LLVMValueRef mask;             /* i32, all ones in full bodies */
     struct jit_regs regs;
@@ -147,8 +153,15 @@ LLVMBasicBlockRef jit_leave(struct jit_emit *e);
 /* Before an instruction that may fail: make the present the checkpoint when something has happened. */
 void jit_before(struct jit_emit *e, uint32_t insn);
 
-/* Store registers of set to the rows as lanes of the node see them; regs as of then. */
-void jit_spill(struct jit_emit *e, const struct jit_regs *regs, uint64_t set);
+/* Store registers of set to the rows, for the lanes of the body. */
+void jit_spill(struct jit_emit *e, uint64_t set);
+/* Leave registers of set in the rows, lean, with an entry in the table of exits; node as there. */
+void jit_leave_rows(struct jit_emit *e, const struct jit_regs *regs, uint64_t set, uint32_t node);
+/* Take registers of set, lean as state has them, from the rows into the variables of full or masked bodies.
+ */
+void jit_take_rows(struct jit_emit *e, const struct jit_state *state, uint64_t set, bool masked);
+/* Register r's lanes of chunk c in its row. */
+LLVMValueRef jit_row_chunk(struct jit_emit *e, unsigned r, unsigned c);
 void jit_return(struct jit_emit *e, enum jit_status status);
 /* Register r in the variables, as the node's code finds it when it has not touched it. */
 struct jit_value jit_stored(const struct jit_emit *e, unsigned r);

@@ -9,6 +9,13 @@
 
 #define ALL_REGS (~1ull)
 
+/* All registers live through all masked bodies. LLVM takes more than proportionally long for many of those
+ * when registers are its values; beyond so many bodies they stay in the rows, which costs a load and a store
+ * for each register that a body works on. */
+#define MANY_MASKED 16u
+
+#define REG_A0 10u
+
 /* A slice that has issued so many instructions gives way to code that looks at its fuel. */
 #define SLICE_INSNS      0x100000u
 #define VECTOR_REGISTERS 16u /* of AVX2 and, half of them left to LLVM, of AVX-512 and NEON */
@@ -43,7 +50,7 @@ static void position(struct jit_emit *e, LLVMBasicBlockRef bb)
 static void begin_node(struct jit_emit *e, uint32_t i, bool is_masked)
 {
     e->node = i;
-    e->is_masked = is_masked;
+    e->is_masked = e->to_masked = is_masked;
     e->state = is_masked ? &e->masked->entry[i] : &e->full[i];
     e->mask = jit_i32(e, UINT32_MAX);
     e->regs.have = e->regs.written = 0;
@@ -135,7 +142,7 @@ static bool convert_all(struct jit_emit *e, const struct jit_state *to, uint64_t
 static void leave_behind(struct jit_emit *e, uint32_t pc, int32_t depth, uint64_t live,
                          enum jit_status status)
 {
-    jit_spill(e, &e->regs, live);
+    jit_leave_rows(e, &e->regs, live, JIT_NO_NODE);
     LLVMBuildStore(e->b, jit_i32(e, pc), jit_frame_field(e, offsetof(struct jit_frame, pc)));
     LLVMBuildStore(e->b, e->mask, jit_frame_field(e, offsetof(struct jit_frame, left)));
     LLVMBuildStore(e->b, jit_i32(e, (uint32_t)depth), jit_frame_field(e, offsetof(struct jit_frame, depth)));
@@ -144,55 +151,21 @@ static void leave_behind(struct jit_emit *e, uint32_t pc, int32_t depth, uint64_
 
 /* ---- full bodies ---- */
 
-static LLVMValueRef row_part(struct jit_emit *e, unsigned r, unsigned lane)
-{
-    LLVMValueRef at = jit_i64(e, (r & 31) * sizeof(simt_row) + lane * sizeof(uint32_t));
-    return LLVMBuildGEP2(e->b, e->i8, r < 32 ? e->x_rows : e->f_rows, &at, 1, "");
-}
-
-/* Variables as node t wants them go to the rows, lean; the warp is to go on there. */
+/* Variables as node t wants them go to the rows; the warp is to go on there. */
 static void leave_lean(struct jit_emit *e, uint32_t t, enum jit_status status)
 {
     const struct jit_node *node = &e->g->nodes[t];
+    const struct jit_state *here = e->state;
+    struct jit_regs none = {.have = 0};
 
-    for (unsigned r = 1; r < JIT_REGS; r++) {
-        unsigned kind = e->full[t].reg[r].kind;
-        if (!(node->live_in >> r & 1) || kind == JIT_CONST) {
-            continue;
-        }
-        if (kind != JIT_VARYING) {
-            LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->i32, e->scalar_var[r], ""), row_part(e, r, 0));
-        }
-        for (unsigned c = 0; kind == JIT_VARYING && c < JIT_CHUNKS; c++) {
-            LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->vec, e->vector_var[r][c], ""),
-                           row_part(e, r, c * JIT_CHUNK));
-        }
-    }
-    LLVMBuildStore(e->b, jit_i32(e, t + 1), jit_frame_field(e, offsetof(struct jit_frame, lean)));
+    e->state = &e->full[t];
+    jit_leave_rows(e, &none, node->live_in, t);
+    e->state = here;
     LLVMBuildStore(e->b, jit_i32(e, node->pc), jit_frame_field(e, offsetof(struct jit_frame, pc)));
     LLVMBuildStore(e->b, jit_i32(e, UINT32_MAX), jit_frame_field(e, offsetof(struct jit_frame, left)));
     LLVMBuildStore(e->b, jit_i32(e, (uint32_t)node->depth),
                    jit_frame_field(e, offsetof(struct jit_frame, depth)));
     jit_return(e, status);
-}
-
-/* Lean rows back into the variables of node t. */
-static void enter_lean(struct jit_emit *e, uint32_t t)
-{
-    for (unsigned r = 1; r < JIT_REGS; r++) {
-        unsigned kind = e->full[t].reg[r].kind;
-        if (!(e->g->nodes[t].live_in >> r & 1) || kind == JIT_CONST) {
-            continue;
-        }
-        if (kind != JIT_VARYING) {
-            LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->i32, row_part(e, r, 0), ""), e->scalar_var[r]);
-        }
-        for (unsigned c = 0; kind == JIT_VARYING && c < JIT_CHUNKS; c++) {
-            LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->vec, row_part(e, r, c * JIT_CHUNK), ""),
-                           e->vector_var[r][c]);
-        }
-    }
-    LLVMBuildBr(e->b, e->full_bb[t]);
 }
 
 /* A warp whose fuel is used up stops at the header of a loop. */
@@ -281,6 +254,7 @@ static void full_split(struct jit_emit *e, LLVMValueRef bits)
     jit_add_counter(e, e->divergences_var, jit_i64(e, 1));
     LLVMBuildStore(e->b, bits, e->pend_var[a]);
     LLVMBuildStore(e->b, LLVMBuildNot(e->b, bits, ""), e->pend_var[b]);
+    e->to_masked = true;
     for (unsigned r = 1; r < JIT_REGS; r++) {
         struct jit_value v = live >> r & 1 ? present(e, r) : jit_const(e, 0);
         if (e->masked->live_entry[first] >> r & 1) {
@@ -291,6 +265,7 @@ static void full_split(struct jit_emit *e, LLVMValueRef bits)
             jit_convert(e, r, v, to, NULL);
         }
     }
+    e->to_masked = false;
     LLVMBuildBr(e->b, e->test_bb[first]);
 }
 
@@ -545,7 +520,7 @@ static void write_back(struct jit_emit *e)
             lanes = exact && v.a.bits == JIT_BITS_RAW ? jit_canonical(e, lanes) : lanes;
             before = exact && old.a.bits == JIT_BITS_RAW ? jit_canonical(e, before) : before;
             lanes = LLVMBuildSelect(e->b, jit_mask_chunk(e, e->mask, c), lanes, before, "");
-            LLVMBuildStore(e->b, lanes, e->vector_var[r][c]);
+            LLVMBuildStore(e->b, lanes, e->vector_var[true][r][c]);
         }
     }
 }
@@ -665,7 +640,10 @@ static void try_full(struct jit_emit *e, uint32_t i)
 
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, e->mask, jit_i32(e, UINT32_MAX), ""), full, body);
     position(e, full);
-    if (!convert_all(e, &e->full[i], e->g->nodes[i].live_in, &ok)) {
+    e->to_masked = false;
+    bool fits = convert_all(e, &e->full[i], e->g->nodes[i].live_in, &ok);
+    e->to_masked = true;
+    if (!fits) {
         LLVMBuildBr(e->b, body);
     } else if (ok) {
         LLVMBuildCondBr(e->b, ok, e->full_bb[i], body);
@@ -784,56 +762,15 @@ static void emit_prologue(struct jit_emit *e)
     for (unsigned r = 1; r < JIT_REGS; r++) {
         e->scalar_var[r] = variable(e, e->i32, "s");
         for (unsigned c = 0; c < JIT_CHUNKS; c++) {
-            e->vector_var[r][c] = variable(e, e->vec, "v");
+            e->vector_var[false][r][c] = variable(e, e->vec, "v");
+            e->vector_var[true][r][c] =
+                e->masked_in_rows ? jit_row_chunk(e, r, c) : e->vector_var[false][r][c];
         }
     }
     for (uint32_t i = 0; i < e->g->n; i++) {
-        e->pend_var[i] = variable(e, e->i32, "pend");
+        size_t field = offsetof(struct jit_frame, pend) + i * sizeof(uint32_t);
+        e->pend_var[i] = e->masked_in_rows ? jit_frame_field(e, field) : variable(e, e->i32, "pend");
     }
-}
-
-/* Register r as the row has it; lanes outside the mask as the first active lane and the stride wanted say. */
-static struct jit_value row_value(struct jit_emit *e, unsigned r, bool is_masked, struct jit_abs to)
-{
-    struct jit_value v = {.a = jit_abs_of(JIT_VARYING)}, fill = {.a = to};
-    uint64_t row_at = (r & 31) * sizeof(simt_row);
-
-    v.a.bits = r >= 32 ? JIT_BITS_EXACT : JIT_BITS_ANY;
-    if (is_masked && to.kind != JIT_VARYING) {
-        LLVMValueRef args[] = {e->mask_in, LLVMConstInt(e->i1, 1, false)};
-        LLVMValueRef lane = jit_intrinsic(e, "llvm.cttz", e->i32, args, 2);
-        LLVMValueRef at =
-            LLVMBuildAdd(e->b, LLVMBuildMul(e->b, LLVMBuildZExt(e->b, lane, e->i64, ""), jit_i64(e, 4), ""),
-                         jit_i64(e, row_at), "");
-        LLVMValueRef first = LLVMBuildGEP2(e->b, e->i8, r < 32 ? e->x_rows : e->f_rows, &at, 1, "");
-        uint32_t stride = to.kind == JIT_AFFINE ? (uint32_t)to.value : 0;
-        fill.s = LLVMBuildSub(e->b, LLVMBuildLoad2(e->b, e->i32, first, ""),
-                              LLVMBuildMul(e->b, lane, jit_i32(e, stride), ""), "");
-        fill.a.kind = to.kind == JIT_AFFINE ? JIT_AFFINE : JIT_UNIFORM;
-    }
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
-        LLVMValueRef at = jit_i64(e, row_at + c * JIT_CHUNK * sizeof(uint32_t));
-        LLVMValueRef row = LLVMBuildGEP2(e->b, e->i8, r < 32 ? e->x_rows : e->f_rows, &at, 1, "");
-        v.v[c] = LLVMBuildLoad2(e->b, e->vec, row, "");
-        if (fill.s) {
-            v.v[c] = LLVMBuildSelect(e->b, jit_mask_chunk(e, e->mask_in, c), v.v[c],
-                                     jit_value_chunk(e, r, &fill, c), "");
-        }
-    }
-    return v;
-}
-
-/* Take live registers from the rows into the variables as state wants them; i1 whether they fit. */
-static bool load_rows(struct jit_emit *e, const struct jit_state *state, uint64_t live, bool is_masked,
-                      LLVMValueRef *ok)
-{
-    for (unsigned r = 1; r < JIT_REGS; r++) {
-        if ((live >> r & 1) &&
-            !jit_convert(e, r, row_value(e, r, is_masked, state->reg[r]), state->reg[r], ok)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static void reject(struct jit_emit *e)
@@ -851,35 +788,54 @@ static void enter_if(struct jit_emit *e, LLVMValueRef ok, LLVMBasicBlockRef body
     }
 }
 
-static LLVMBasicBlockRef emit_entry(struct jit_emit *e, uint32_t i)
+/* Entry k, at node i: into its full body and into its masked one. */
+static void emit_entries(struct jit_emit *e, LLVMValueRef choice, uint32_t k, uint32_t i)
 {
-    LLVMBasicBlockRef entry = jit_bb(e, "entry"), masked = jit_bb(e, "entry_masked"),
-                      full = jit_bb(e, "entry_full"), no = jit_bb(e, "rejected");
-    LLVMValueRef ok = NULL;
-
-    position(e, entry);
-    LLVMValueRef is_full = LLVMBuildICmp(e->b, LLVMIntEQ, e->mask_in, jit_i32(e, UINT32_MAX), "");
-    LLVMBuildCondBr(e->b, is_full, full, masked);
-    position(e, full);
-    if (full_exists(e, i) && load_rows(e, &e->full[i], e->g->nodes[i].live_in, false, &ok)) {
-        enter_if(e, ok, e->full_bb[i], masked);
-    } else {
-        LLVMBuildBr(e->b, masked);
+    if (full_exists(e, i)) {
+        LLVMBasicBlockRef full = jit_bb(e, "enter_full");
+        LLVMAddCase(choice, jit_i32(e, k | JIT_LEAN), full);
+        position(e, full);
+        jit_take_rows(e, &e->full[i], e->g->nodes[i].live_in, false);
+        LLVMBuildBr(e->b, e->full_bb[i]);
     }
-    position(e, masked);
-    ok = NULL;
-    if (masked_exists(e, i) && load_rows(e, &e->masked->entry[i], e->g->nodes[i].live_in, true, &ok)) {
-        LLVMBasicBlockRef start = jit_bb(e, "start_masked");
-        enter_if(e, ok, start, no);
-        position(e, start);
+    if (masked_exists(e, i)) {
+        LLVMBasicBlockRef masked = jit_bb(e, "enter_masked");
+        LLVMAddCase(choice, jit_i32(e, k | JIT_MASKED), masked);
+        position(e, masked);
+        jit_take_rows(e, &e->masked->entry[i], e->masked->live_entry[i], true);
         LLVMBuildStore(e->b, e->mask_in, e->pend_var[i]);
         LLVMBuildBr(e->b, e->test_bb[i]);
+    }
+}
+
+/* The kernel's start: registers hold constants and arguments. */
+static LLVMBasicBlockRef emit_begin(struct jit_emit *e)
+{
+    LLVMBasicBlockRef begin = jit_bb(e, "begin"), no = jit_bb(e, "rejected");
+    struct jit_state entry;
+    LLVMValueRef ok = NULL;
+    bool fits = full_exists(e, 0);
+
+    jit_state_entry(&entry, e->variant);
+    position(e, begin);
+    for (unsigned r = 1; fits && r < JIT_REGS; r++) {
+        struct jit_value v = {.a = entry.reg[r]};
+        if (!(e->g->nodes[0].live_in >> r & 1)) {
+            continue;
+        }
+        if (v.a.kind == JIT_UNIFORM) {
+            v.s = load_field(e, e->i32, offsetof(struct jit_frame, args) + (r - REG_A0) * sizeof(uint32_t));
+        }
+        fits = jit_convert(e, r, v, e->full[0].reg[r], &ok);
+    }
+    if (fits) {
+        enter_if(e, ok, e->full_bb[0], no);
     } else {
         LLVMBuildBr(e->b, no);
     }
     position(e, no);
     reject(e);
-    return entry;
+    return begin;
 }
 
 static void store_counter(struct jit_emit *e, LLVMValueRef value, size_t offset)
@@ -896,7 +852,7 @@ static void emit_return(struct jit_emit *e)
 {
     position(e, e->dump_bb);
     for (uint32_t i = 0; i < e->g->n; i++) {
-        if (masked_exists(e, i)) {
+        if (masked_exists(e, i) && !e->masked_in_rows) {
             LLVMValueRef lanes = LLVMBuildLoad2(e->b, e->i32, e->pend_var[i], "");
             LLVMBuildStore(e->b, lanes, jit_frame_field(e, offsetof(struct jit_frame, pend) + 4 * i));
         }
@@ -938,6 +894,15 @@ static void make_types(struct jit_emit *e)
     e->likely = LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, weights, 3));
 }
 
+static unsigned masked_count(const struct jit_emit *e)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < e->g->n; i++) {
+        n += masked_exists(e, i);
+    }
+    return n;
+}
+
 static void make_blocks(struct jit_emit *e)
 {
     for (uint32_t i = 0; i < e->g->n; i++) {
@@ -970,22 +935,19 @@ bool jit_emit_function(struct jit_emit *e, const char *name, const uint32_t *ent
     LLVMBasicBlockRef prologue = jit_bb(e, "prologue");
     make_blocks(e);
     plan_slices(e);
+    e->masked_in_rows = masked_count(e) > MANY_MASKED;
     position(e, prologue);
     emit_prologue(e);
     LLVMBasicBlockRef no = jit_bb(e, "no_entry");
     LLVMValueRef choice = load_field(e, e->i32, offsetof(struct jit_frame, entry));
-    LLVMValueRef sw = LLVMBuildSwitch(e->b, choice, no, 2 * entry_count);
+    LLVMValueRef sw = LLVMBuildSwitch(e->b, choice, no, 2 * entry_count + 1);
     position(e, no);
     reject(e);
+    begin_node(e, 0, false);
+    LLVMAddCase(sw, jit_i32(e, JIT_BEGIN), emit_begin(e));
     for (uint32_t k = 0; k < entry_count; k++) {
         begin_node(e, entries[k], false);
-        LLVMAddCase(sw, jit_i32(e, k), emit_entry(e, entries[k]));
-        if (full_exists(e, entries[k])) {
-            LLVMBasicBlockRef lean = jit_bb(e, "entry_lean");
-            LLVMAddCase(sw, jit_i32(e, k | JIT_LEAN), lean);
-            position(e, lean);
-            enter_lean(e, entries[k]);
-        }
+        emit_entries(e, sw, k, entries[k]);
     }
     for (uint32_t l = 0; l < e->g->loop_count; l++) {
         if (e->slice_chunks[l]) {
@@ -1003,5 +965,5 @@ bool jit_emit_function(struct jit_emit *e, const char *name, const uint32_t *ent
     }
     emit_return(e);
     free(e->group_of);
-    return true;
+    return !e->exits->failed;
 }

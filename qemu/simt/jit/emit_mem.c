@@ -671,10 +671,10 @@ void jit_emit_help(struct jit_emit *e, const struct simt_insn *in, uint32_t insn
     LLVMTypeRef type = LLVMFunctionType(e->i32, params, 3, false);
     LLVMValueRef args[] = {e->frame, jit_i32(e, (uint32_t)(in - e->g->prog->insns)), e->mask};
 
+    e->helps = true;
+    e->effects |= e->is_masked && e->masked_in_rows; /* the rows are about to change */
     jit_before(e, insn);
-    struct jit_regs now = e->regs;
-    now.written = 0; /* rows take this body's lanes as they are: only active ones are looked at */
-    jit_spill(e, &now, jit_uses(in));
+    jit_spill(e, jit_uses(in)); /* as they are: only active lanes are looked at */
     LLVMValueRef fn = LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, help)), "");
     LLVMValueRef failed = LLVMBuildCall2(e->b, type, fn, args, 3, "");
     jit_require(e, LLVMBuildICmp(e->b, LLVMIntEQ, failed, jit_i32(e, 0), ""));

@@ -23,8 +23,10 @@ struct jit_frame {
     simt_row *thread;   /* thread indices x, y, z */
     uint32_t ctrl[21];  /* words of the control window that are the same in all lanes, by offset / 4 */
     uint32_t hart_base; /* mhartid of lane 0 */
-    uint32_t mask;      /* in: lanes to run */
-    uint32_t entry;     /* in: which of the entry points; with JIT_LEAN, rows are as a lean exit left them */
+    uint32_t args[SIMT_ARG_REGS]; /* with JIT_BEGIN */
+    uint32_t mask;                /* in: lanes to run */
+    uint32_t entry; /* in: which of the entry points with JIT_LEAN (all lanes) or JIT_MASKED, rows being lean;
+                     * or JIT_BEGIN: the kernel's start, for all lanes and without rows */
     const uint64_t *instret; /* in: instructions retired by each lane, but for */
     uint64_t retired;        /* those of this path */
     uint64_t limit;          /* in: come back soon after so many instructions */
@@ -32,10 +34,10 @@ struct jit_frame {
     uint64_t insns;      /* out: issued */
     uint64_t lane_insns; /* out: the same times active lanes */
     uint64_t divergences, transactions, bytes;
-    uint32_t lean;     /* out: not 0: rows are lean, as node lean - 1 takes them; see emit.h */
+    uint32_t exit;     /* out: rows are as left at exit number exit - 1; 0: they were not touched */
     uint32_t pc, left; /* out: see enum jit_status */
     int32_t depth;     /* out: calls around pc */
-    uint32_t pend[JIT_MAX_NODES];
+    uint32_t pend[JIT_MAX_NODES]; /* in: 0; out: lanes that wait at a node */
 
     simt_row scratch; /* values of a scatter; addresses are in the warp's addr row */
     struct simt_cu *cu;
@@ -48,6 +50,8 @@ struct jit_frame {
 
 #define JIT_POLL_INSNS 8192u
 #define JIT_LEAN       0x80000000u
+#define JIT_MASKED     0x20000000u
+#define JIT_BEGIN      0x40000000u
 
 typedef uint32_t (*jit_code_fn)(struct jit_frame *frame);
 

@@ -202,7 +202,7 @@ static int entry_of(const struct jit_compiled *code, const struct simt_path *p)
     return -1;
 }
 
-static void set_warp(struct jit_frame *f, struct simt_cu *cu, struct simt_warp *w, const struct simt_path *p)
+static void set_warp(struct jit_frame *f, struct simt_cu *cu, struct simt_warp *w)
 {
     f->warp = w;
     f->x = w->x;
@@ -212,14 +212,10 @@ static void set_warp(struct jit_frame *f, struct simt_cu *cu, struct simt_warp *
     f->hart_base = simt_mhartid(cu, w, 0);
     memcpy(&f->ctrl[0x10 / 4], cu->block, sizeof(cu->block));
     f->ctrl[0x40 / 4] = w->index;
-    f->mask = p->mask;
-    f->instret = w->tree.instret;
-    f->retired = p->retired;
 }
 
-static void take_counters(struct jit_frame *f, struct simt_cu *cu, struct simt_path *p)
+static void take_counters(struct jit_frame *f, struct simt_cu *cu)
 {
-    p->retired += f->insns;
     simt_count(&cu->counters.insns, f->insns);
     simt_count(&cu->counters.compiled_insns, f->insns);
     simt_count(&cu->counters.lane_insns, f->lane_insns);
@@ -237,12 +233,13 @@ static void add_place(struct simt_cu *cu, uint32_t pc, uint32_t mask, int32_t de
 }
 
 /* Where the lanes are that the code left. */
-static void collect_places(const struct jit_compiled *code, const struct jit_frame *f, struct simt_cu *cu)
+static void collect_places(const struct jit_compiled *code, struct jit_frame *f, struct simt_cu *cu)
 {
     cu->place_count = 0;
     add_place(cu, f->pc, f->left, f->depth);
     for (uint32_t i = 0; i < code->graph->n; i++) {
         add_place(cu, code->graph->nodes[i].pc, f->pend[i], code->graph->nodes[i].depth);
+        f->pend[i] = 0;
     }
 }
 
@@ -261,22 +258,10 @@ static enum simt_stop leave(const struct jit_compiled *code, struct jit_frame *f
     return simt_interpreter()->run(cu, w, p);
 }
 
-/* Rows that compiled code left lean, as node lean - 1 takes them, become what the interpreter expects. */
-static void fill_rows(const struct jit_compiled *code, uint32_t lean, simt_row *x, simt_row *f)
+static void fill_rows(const struct jit_compiled *code, struct simt_warp *w)
 {
-    const struct jit_state *state = &code->full[lean - 1];
-    uint64_t live = code->graph->nodes[lean - 1].live_in;
-
-    for (unsigned r = 1; r < JIT_REGS; r++) {
-        struct jit_abs a = state->reg[r];
-        uint32_t *row = r < 32 ? x[r] : f[r - 32];
-        uint32_t first = a.kind == JIT_CONST ? (uint32_t)a.value : row[0];
-        uint32_t stride = a.kind == JIT_AFFINE ? (uint32_t)a.value : 0;
-        for (uint32_t l = 0; (live >> r & 1) && l < SIMT_LANES; l++) {
-            row[l] = a.kind == JIT_VARYING ? row[l] : first + stride * l;
-            row[l] = a.bits == JIT_BITS_RAW && simt_f32_is_nan(row[l]) ? SIMT_F32_NAN : row[l];
-        }
-    }
+    jit_rows_fill(&code->exits, &code->exits.exits[w->lean - 1], w->x, w->f);
+    w->lean = 0;
 }
 
 uint64_t jit_live(const struct jit_session *s, uint32_t pc, int32_t depth)
@@ -287,9 +272,11 @@ uint64_t jit_live(const struct jit_session *s, uint32_t pc, int32_t depth)
 
 void jit_registers(const struct jit_session *s, const struct simt_warp *w, struct simt_registers *out)
 {
+    const struct jit_exits *exits = &s->entry->code.exits;
+
     simt_copy_registers(w, out);
     if (w->lean) {
-        fill_rows(&s->entry->code, w->lean, out->x, out->f);
+        jit_rows_fill(exits, &exits->exits[w->lean - 1], out->x, out->f);
     }
 }
 
@@ -303,25 +290,38 @@ static void note_run(struct jit_session *s, enum jit_status status)
     }
 }
 
-static enum simt_stop run_compiled(struct jit_session *s, struct simt_cu *cu, struct simt_warp *w,
-                                   struct simt_path *p, int entry, uint64_t limit)
+/* Call the code for the lanes of mask; frame.instret and frame.retired are set. */
+static enum jit_status call(struct jit_session *s, struct simt_cu *cu, struct simt_warp *w, uint32_t entry,
+                            uint32_t mask, uint64_t limit)
+{
+    struct jit_frame *f = &s->frame;
+
+    set_warp(f, cu, w);
+    f->mask = mask;
+    f->entry = entry;
+    f->exit = 0;
+    f->limit = limit;
+    f->left = 0;
+    enum jit_status status = s->entry->code.fn(f);
+    if (status != JIT_REJECTED) {
+        note_run(s, status);
+        take_counters(f, cu);
+    }
+    return status;
+}
+
+/* Compiled code has run path p and come back. */
+static enum simt_stop come_back(struct jit_session *s, struct simt_cu *cu, struct simt_warp *w,
+                                struct simt_path *p, enum jit_status status)
 {
     const struct jit_compiled *code = &s->entry->code;
     struct jit_frame *f = &s->frame;
 
-    set_warp(f, cu, w, p);
-    f->entry = (uint32_t)entry | (w->lean ? JIT_LEAN : 0);
-    f->lean = 0;
-    f->limit = limit;
-    memset(f->pend, 0, code->graph->n * sizeof(f->pend[0]));
-    f->left = 0;
-    enum jit_status status = code->fn(f);
-    if (status == JIT_REJECTED) {
-        return simt_interpreter()->run(cu, w, p);
+    p->retired += f->insns;
+    w->lean = f->exit;
+    if (w->lean && code->exits.exits[w->lean - 1].node == JIT_NO_NODE) {
+        fill_rows(code, w);
     }
-    note_run(s, status);
-    take_counters(f, cu, p);
-    w->lean = f->lean;
     switch (status) {
     case JIT_DONE:
         return SIMT_STOP_EXIT;
@@ -333,6 +333,32 @@ static enum simt_stop run_compiled(struct jit_session *s, struct simt_cu *cu, st
     default:
         return leave(code, f, cu, w, p, status);
     }
+}
+
+/* Make the rows what an entry point at path p takes: the entry for the frame, or 0 when there is none. */
+static uint32_t find_way_in(const struct jit_compiled *code, struct simt_warp *w, const struct simt_path *p)
+{
+    int entry = entry_of(code, p);
+
+    if (entry < 0) {
+        return 0;
+    }
+    uint32_t node = code->entries[entry], full = (uint32_t)entry | JIT_LEAN;
+    if (w->lean && code->exits.exits[w->lean - 1].node == node) {
+        return full;
+    }
+    if (w->lean) {
+        fill_rows(code, w);
+    }
+    if (p->mask == UINT32_MAX && code->full[node].reg[0].kind != JIT_UNSEEN &&
+        jit_rows_pack(w, p->mask, &code->full[node], code->graph->nodes[node].live_in)) {
+        return full;
+    }
+    if (code->masked->entry[node].reg[0].kind != JIT_UNSEEN &&
+        jit_rows_pack(w, p->mask, &code->masked->entry[node], code->masked->live_entry[node])) {
+        return (uint32_t)entry | JIT_MASKED;
+    }
+    return 0;
 }
 
 /* Instructions compiled code may issue before it looks at the limit; a budget is not to be overrun. */
@@ -363,15 +389,17 @@ static enum simt_stop run(struct simt_cu *cu, struct simt_warp *w, struct simt_p
     int state = atomic_load_explicit(&s->entry->state, memory_order_acquire);
 
     if (state == JIT_ENTRY_READY && p->parent < 0 && w->rm_mode[SIMT_RM_DYN] == SIMT_RNE) {
-        int entry = entry_of(&s->entry->code, p);
         uint64_t limit = limit_of(s, cu);
-        if (entry >= 0 && limit > 0 && simt_tree_live(&w->tree) == p->mask) {
-            return run_compiled(s, cu, w, p, entry, limit);
+        bool whole = simt_tree_live(&w->tree) == p->mask;
+        uint32_t entry = whole && limit > 0 ? find_way_in(&s->entry->code, w, p) : 0;
+        if (entry) {
+            s->frame.instret = w->tree.instret;
+            s->frame.retired = p->retired;
+            return come_back(s, cu, w, p, call(s, cu, w, entry, p->mask, limit));
         }
     }
     if (w->lean) {
-        fill_rows(&s->entry->code, w->lean, w->x, w->f);
-        w->lean = 0;
+        fill_rows(&s->entry->code, w);
     }
     uint64_t before = p->retired;
     enum simt_stop stop = simt_interpreter()->run(cu, w, p);
@@ -381,7 +409,40 @@ static enum simt_stop run(struct simt_cu *cu, struct simt_warp *w, struct simt_p
     return stop;
 }
 
-static const struct simt_executor executor = {"jit", run};
+/* What jit_help may look at exists before, if there is a call of it; else only when the warp goes on. */
+static enum simt_stop begin(struct simt_cu *cu, struct simt_warp *w)
+{
+    static const uint64_t none[SIMT_LANES];
+    struct jit_session *s = cu->jit;
+    int state = atomic_load_explicit(&s->entry->state, memory_order_acquire);
+    uint64_t limit;
+
+    if (state != JIT_ENTRY_READY || cu->track_flags || simt_warp_threads(cu, w) != UINT32_MAX ||
+        (limit = limit_of(s, cu)) == 0) {
+        return SIMT_STOP_NOT_BEGUN;
+    }
+    bool helps = s->entry->code.helps;
+    if (helps) {
+        simt_begin_path(cu, w);
+    }
+    memcpy(s->frame.args, cu->args, sizeof(cu->args));
+    s->frame.instret = none;
+    s->frame.retired = 0;
+    enum jit_status status = call(s, cu, w, JIT_BEGIN, UINT32_MAX, limit);
+    if (status == JIT_REJECTED) {
+        return SIMT_STOP_NOT_BEGUN;
+    }
+    if (status == JIT_DONE) {
+        w->tree.used = 0;
+        return SIMT_STOP_EXIT;
+    }
+    if (!helps) {
+        simt_begin_path(cu, w);
+    }
+    return come_back(s, cu, w, &w->tree.path[0], status);
+}
+
+static const struct simt_executor executor = {.name = "jit", .run = run, .begin = begin};
 
 const struct simt_executor *jit_executor(void)
 {

@@ -38,13 +38,15 @@ struct simt_warp {
     simt_row addr;   /* addresses of the memory instruction being executed */
     simt_row target; /* of the jalr being executed */
     simt_row fflags, frm;
-    simt_row ballot;   /* last value stored to the ballot word */
-    simt_row exchange; /* exchange window */
-    simt_row thread[3];
+    simt_row ballot;    /* last value stored to the ballot word */
+    simt_row exchange;  /* exchange window */
+    simt_row thread[3]; /* indices in a block of the first two dimensions thread_dim */
+    uint32_t thread_dim[2];
     simt_row reserved_addr, reserved_value; /* lr.w */
     uint32_t reserved;                      /* lanes holding a reservation */
     uint8_t rm_mode[8];                     /* by rm field of an instruction: 0..3 or SIMT_RM_SOFT */
     uint32_t index;                         /* in the block */
+    bool begun;                             /* in this block: all that follows is of it, and registers */
     uint32_t lean;                          /* rows are as compiled code left them for itself; the JIT's */
     uint32_t turns;                         /* it has had in this block */
     struct simt_tree tree;
@@ -87,6 +89,9 @@ struct simt_cu {
     uint32_t warp_count;                     /* of the block */
     struct simt_warp *warps[SIMT_MAX_WARPS]; /* allocated when first needed */
 
+    uint32_t args[SIMT_ARG_REGS]; /* words that the block's threads begin with */
+    int64_t poll;                 /* instructions until warps that begin look at the clock */
+
     /* In and out of struct simt_executor's run(). */
     int64_t fuel;            /* in: start no block when it is 0 or less */
     uint32_t frontier;       /* in: but for the first, start no block of this order or a higher one */
@@ -118,26 +123,37 @@ struct simt_cu {
 
 /* Why a path stopped. path->pc is where it goes on unless said otherwise. */
 enum simt_stop {
-    SIMT_STOP_JOIN,     /* stands where its join is, or other paths should catch up first */
-    SIMT_STOP_BRANCH,   /* pc at a branch that split the warp: split_block, split_lanes */
-    SIMT_STOP_INDIRECT, /* pc at a jalr with several targets: split_block, warp->target */
-    SIMT_STOP_EXIT,     /* executed ebreak */
-    SIMT_STOP_BARRIER,  /* split_lanes stored to the barrier, pc behind the store */
-    SIMT_STOP_SCATTER,  /* lanes are at several places, or some have ended: places */
-    SIMT_STOP_FUEL,     /* fuel used up */
-    SIMT_STOP_MISS,     /* pc is not in the program */
-    SIMT_STOP_FAULT,    /* fault is set, pc at the instruction, no lane has executed it */
+    SIMT_STOP_NOT_BEGUN, /* only from begin(): nothing was done */
+    SIMT_STOP_JOIN,      /* stands where its join is, or other paths should catch up first */
+    SIMT_STOP_BRANCH,    /* pc at a branch that split the warp: split_block, split_lanes */
+    SIMT_STOP_INDIRECT,  /* pc at a jalr with several targets: split_block, warp->target */
+    SIMT_STOP_EXIT,      /* executed ebreak */
+    SIMT_STOP_BARRIER,   /* split_lanes stored to the barrier, pc behind the store */
+    SIMT_STOP_SCATTER,   /* lanes are at several places, or some have ended: places */
+    SIMT_STOP_FUEL,      /* fuel used up */
+    SIMT_STOP_MISS,      /* pc is not in the program */
+    SIMT_STOP_FAULT,     /* fault is set, pc at the instruction, no lane has executed it */
 };
 
 /* An engine: run() executes path p of warp w until it stops. It adds to path->retired and the instruction
- * counters what it retired. */
+ * counters what it retired. begin(), which may be NULL, does the same for a warp that has not begun, from the
+ * kernel's first instruction on, without the cost of registers and a path that no one may ever need: they
+ * exist when it returns (simt_begin_path(); the path is number 0), unless it says NOT_BEGUN, or all threads
+ * have ended. */
 struct simt_executor {
     const char *name;
     enum simt_stop (*run)(struct simt_cu *cu, struct simt_warp *w, struct simt_path *p);
+    enum simt_stop (*begin)(struct simt_cu *cu, struct simt_warp *w);
 };
 
 /* The interpreter built for the best instruction set this host has. */
 const struct simt_executor *simt_interpreter(void);
+
+/* The threads of warp w of the block, a bit each. */
+uint32_t simt_warp_threads(const struct simt_cu *cu, const struct simt_warp *w);
+
+/* Begin a warp of the block: everything but its registers. */
+void simt_begin_path(struct simt_cu *cu, struct simt_warp *w);
 
 /* Add to a counter that only this thread writes. */
 static inline void simt_count(_Atomic uint64_t *counter, uint64_t n)

@@ -270,7 +270,7 @@ static enum simt_stop run_path(struct simt_cu *cu, struct simt_warp *w, struct s
     return simt_trace_run(&cu->dev->trace, simt_interpreter(), cu, w, p);
 }
 
-static const struct simt_executor tracing = {"trace", run_path};
+static const struct simt_executor tracing = {.name = "trace", .run = run_path};
 
 static int run_blocks(struct simt *s, struct simt_cu *cu)
 {
@@ -323,6 +323,7 @@ static int join_launch(struct simt *s, struct simt_cu *cu)
     cu->launch = s->launch;
     cu->witness = s->witness;
     cu->shared_size = s->launch.shared_size;
+    cu->poll = 0;
     r = get_program(cu);
     if (r != 0) {
         simt_log(s, "simt: no memory for the program at 0x%llx", (unsigned long long)s->launch.kernel);

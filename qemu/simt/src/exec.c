@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "exec.h"
 
-static const struct simt_executor base = {"interp", simt_exec_base};
+static const struct simt_executor base = {.name = "interp", .run = simt_exec_base};
 
 #ifdef __x86_64__
-static const struct simt_executor avx2 = {"interp-avx2", simt_exec_avx2};
-static const struct simt_executor avx512 = {"interp-avx512", simt_exec_avx512};
+static const struct simt_executor avx2 = {.name = "interp-avx2", .run = simt_exec_avx2};
+static const struct simt_executor avx512 = {.name = "interp-avx512", .run = simt_exec_avx512};
 
 static bool have_avx2(void)
 {

@@ -266,12 +266,34 @@ SIMT_GUEST_RACE static void scatter(uint8_t *base, const struct simt_warp *w, ui
     }
 }
 
+/* All lanes read the same word of the control window, which kernels begin with. False: they do not. */
+static bool load_ctrl(struct simt_cu *cu, const struct simt_warp *w, uint32_t mask, unsigned size,
+                      uint32_t *dst)
+{
+    uint32_t addr = w->addr[__builtin_ctz(mask)], offset = addr - SIMT_CTRL_BASE;
+    bool same = size == 4 && offset < CTRL_SIZE && ctrl_word(offset);
+
+    for (unsigned l = 0; l < SIMT_LANES; l++) {
+        same &= !(mask >> l & 1) || w->addr[l] == addr;
+    }
+    if (same) {
+        EACH_LANE (mask, l) {
+            dst[l] = ctrl_load(cu, w, l, mask, offset);
+        }
+        cu->bytes += size * (unsigned)__builtin_popcount(mask);
+    }
+    return same;
+}
+
 enum simt_access simt_load(struct simt_cu *cu, struct simt_warp *w, uint32_t mask, unsigned size,
                            uint32_t *dst, uint32_t *bad)
 {
     if (all_in_vram(cu, w, mask, size)) {
         gather(cu->vram, w, mask, size, dst);
         count_access(cu, w, mask, size, true);
+        return SIMT_ACCESS_OK;
+    }
+    if (load_ctrl(cu, w, mask, size, dst)) {
         return SIMT_ACCESS_OK;
     }
     *bad = bad_lanes(cu, w, mask, size, false);

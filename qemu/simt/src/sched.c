@@ -18,9 +18,14 @@
 #define REG_SP 2
 #define REG_A0 10
 
+/* They are the same in all blocks of a launch, and mostly in the next launch. */
 static void set_thread_ids(struct simt_cu *cu, struct simt_warp *w)
 {
     const uint32_t *dim = cu->launch.block;
+    if (memcmp(w->thread_dim, dim, sizeof(w->thread_dim)) == 0) {
+        return;
+    }
+    memcpy(w->thread_dim, dim, sizeof(w->thread_dim));
     for (uint32_t l = 0; l < SIMT_LANES; l++) {
         uint32_t t = w->index * cu->warp_size + l;
         w->thread[0][l] = t % dim[0];
@@ -52,10 +57,9 @@ static uint32_t block_threads(const struct simt_cu *cu)
     return cu->launch.block[0] * cu->launch.block[1] * cu->launch.block[2];
 }
 
-/* Lanes of warp index that have a thread. */
-static uint32_t initial_mask(const struct simt_cu *cu, uint32_t index)
+uint32_t simt_warp_threads(const struct simt_cu *cu, const struct simt_warp *w)
 {
-    uint32_t threads = block_threads(cu) - index * cu->warp_size;
+    uint32_t threads = block_threads(cu) - w->index * cu->warp_size;
     threads = threads < cu->warp_size ? threads : cu->warp_size;
     return threads == 32 ? UINT32_MAX : (1u << threads) - 1;
 }
@@ -63,31 +67,44 @@ static uint32_t initial_mask(const struct simt_cu *cu, uint32_t index)
 static void clear_private(const struct simt_cu *cu, struct simt_warp *w)
 {
     size_t words = cu->private_size / 4;
-    memset(w->priv + w->priv_dirty * (size_t)SIMT_LANES, 0, (words - w->priv_dirty) * sizeof(simt_row));
-    w->priv_dirty = (uint32_t)words;
+    if (w->priv_dirty < words) {
+        memset(w->priv + w->priv_dirty * (size_t)SIMT_LANES, 0, (words - w->priv_dirty) * sizeof(simt_row));
+        w->priv_dirty = (uint32_t)words;
+    }
 }
 
-static void init_warp(struct simt_cu *cu, struct simt_warp *w, uint32_t index)
+/* What must be so before anything of the warp's runs. */
+static void prepare_warp(struct simt_cu *cu, struct simt_warp *w)
 {
-    memset(w->x, 0, sizeof(w->x));
-    memset(w->f, 0, sizeof(w->f));
+    w->begun = false;
+    w->lean = 0;
+    w->turns = 0;
+    w->tree.used = 0;
+    set_thread_ids(cu, w);
+    clear_private(cu, w);
+}
+
+void simt_begin_path(struct simt_cu *cu, struct simt_warp *w)
+{
+    w->begun = true;
     memset(w->fflags, 0, sizeof(w->fflags));
     memset(w->frm, 0, sizeof(w->frm));
     memset(w->ballot, 0, sizeof(w->ballot));
     memset(w->exchange, 0, sizeof(w->exchange));
     w->reserved = 0;
-    w->lean = 0;
-    w->index = index;
-    w->turns = 0;
-    set_thread_ids(cu, w);
-    clear_private(cu, w);
     simt_update_rm_mode(cu, w);
+    simt_tree_init(&w->tree, (uint32_t)cu->launch.kernel, simt_warp_threads(cu, w));
+}
+
+static void init_registers(struct simt_cu *cu, struct simt_warp *w)
+{
+    memset(w->x, 0, sizeof(w->x));
+    memset(w->f, 0, sizeof(w->f));
     fill_row(w->x[REG_RA], SIMT_EXIT_PC);
     fill_row(w->x[REG_SP], SIMT_PRIVATE_BASE + cu->private_size);
     for (unsigned i = 0; i < SIMT_ARG_REGS; i++) {
-        fill_row(w->x[REG_A0 + i], argument(cu, i));
+        fill_row(w->x[REG_A0 + i], cu->args[i]);
     }
-    simt_tree_init(&w->tree, (uint32_t)cu->launch.kernel, initial_mask(cu, index));
 }
 
 /* The storage of a warp, made when a block first needs it. */
@@ -101,8 +118,10 @@ static struct simt_warp *get_warp(struct simt_cu *cu, uint32_t index)
             free(priv);
             return NULL;
         }
+        memset(w, 0, sizeof(*w)); /* row x0 stays so */
         w->priv = priv;
         w->priv_dirty = cu->private_size / 4;
+        w->index = index;
         cu->warps[index] = w;
     }
     return cu->warps[index];
@@ -130,7 +149,10 @@ static int init_block(struct simt_cu *cu, uint64_t linear)
         if (!w) {
             return out_of_memory(cu);
         }
-        init_warp(cu, w, i);
+        prepare_warp(cu, w);
+    }
+    for (unsigned i = 0; i < SIMT_ARG_REGS; i++) {
+        cu->args[i] = argument(cu, i);
     }
     return 0;
 }
@@ -267,6 +289,7 @@ static int handle_stop(struct simt_cu *cu, struct simt_warp *w, int p, enum simt
         simt_tree_arrive(&w->tree, p);
         return 0;
     case SIMT_STOP_FUEL:
+    case SIMT_STOP_NOT_BEGUN:
         return 0;
     case SIMT_STOP_BRANCH:
         split_branch(cu, w, p);
@@ -541,6 +564,9 @@ static int settle_block(struct simt_cu *cu)
 
     for (uint32_t i = 0; i < cu->warp_count; i++) {
         struct simt_warp *w = cu->warps[i];
+        if (w->tree.used == 0) {
+            continue;
+        }
         uint32_t warp_waiting = simt_tree_waiting(&w->tree), warp_live = simt_tree_live(&w->tree);
         live += (uint32_t)__builtin_popcount(warp_live);
         waiting += (uint32_t)__builtin_popcount(warp_waiting);
@@ -564,13 +590,67 @@ static int settle_block(struct simt_cu *cu)
     return 0;
 }
 
+/* Let the engine begin the warp if it can, and if this is no time to look at the clock. */
+static enum simt_stop begin_quickly(struct simt_cu *cu, const struct simt_executor *engine,
+                                    struct simt_warp *w)
+{
+    uint64_t budget = simt_get_config(cu->dev)->max_insns;
+    int64_t fuel = budget && budget < POLL_INSNS ? (int64_t)budget : POLL_INSNS;
+
+    if (!engine->begin) {
+        return SIMT_STOP_NOT_BEGUN;
+    }
+    if (cu->poll <= 0) {
+        if (simt_poll(cu) != SIMT_POLL_GO) {
+            return SIMT_STOP_NOT_BEGUN;
+        }
+        cu->poll = POLL_INSNS;
+    }
+    cu->turn_atomics = 0;
+    cu->frontier = UINT32_MAX;
+    cu->fuel = fuel;
+    enum simt_stop stop = engine->begin(cu, w);
+    cu->poll -= fuel - cu->fuel + PATH_COST;
+    return stop;
+}
+
+static int begin_warp(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp *w)
+{
+    enum simt_stop stop = begin_quickly(cu, engine, w);
+
+    if (stop == SIMT_STOP_NOT_BEGUN) {
+        simt_begin_path(cu, w);
+        init_registers(cu, w);
+        return 0;
+    }
+    w->begun = true;
+    return w->tree.used ? handle_stop(cu, w, 0, stop) : 0;
+}
+
+static bool can_run(struct simt_warp *w)
+{
+    return simt_tree_pick(&w->tree) >= 0 ||
+           simt_tree_release(&w->tree); /* not ended, nor all at the barrier */
+}
+
+static int take_turn(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp *w)
+{
+    if (!w->begun) {
+        int r = begin_warp(cu, engine, w);
+        if (r != 0 || !can_run(w)) {
+            return r;
+        }
+    }
+    return run_turn(cu, engine, w);
+}
+
 static int run_recorded_turn(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp *w)
 {
     if (!cu->timeline) {
-        return run_turn(cu, engine, w);
+        return take_turn(cu, engine, w);
     }
     uint64_t begin = simt_timeline_clock(cu->timeline);
-    int r = run_turn(cu, engine, w);
+    int r = take_turn(cu, engine, w);
     simt_timeline_turn(cu, w->index, begin);
     return r;
 }
@@ -579,8 +659,8 @@ static int run_warps(struct simt_cu *cu, const struct simt_executor *engine)
 {
     for (uint32_t i = 0; i < cu->warp_count; i++) {
         struct simt_warp *w = cu->warps[i];
-        if (simt_tree_pick(&w->tree) < 0 && !simt_tree_release(&w->tree)) {
-            continue; /* ended, or all at the barrier */
+        if (w->begun && !can_run(w)) {
+            continue;
         }
         int r = run_recorded_turn(cu, engine, w);
         if (r != 0) {
