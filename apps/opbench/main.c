@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Time of every operator of the catalogue at its three real shapes. */
+/* Time of every operator of the catalogue at its three real shapes, or of those that arguments name: NAME, or
+ * NAME=PARAMETERS for a shape of one's own (docs/operators.md has their order). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,13 +94,39 @@ static void measure(struct tensor_context *tc, const struct catalogue_entry *ent
                gpgpu_catalogue_bytes(entry, c->p), entry->flops(c->p));
 }
 
-/* Whether to measure an operator: all, or those that the arguments name. */
-static bool wanted(const char *name, int argc, char **argv)
+static void measure_shapes(struct tensor_context *tc, const struct catalogue_entry *entry)
 {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], name) == 0)
+    for (size_t k = 0; k < CATALOGUE_BENCH; k++)
+        measure(tc, entry, &entry->bench[k]);
+}
+
+/* Parameters with commas between them; false when they are no numbers or too many. */
+static bool parse(const char *text, uint32_t p[CATALOGUE_PARAMS])
+{
+    char *end = NULL;
+    for (size_t i = 0; i < CATALOGUE_PARAMS; i++, text = end + 1) {
+        p[i] = (uint32_t)strtoul(text, &end, 0);
+        if (end == text || (*end != ',' && *end != '\0'))
+            return false;
+        if (*end == '\0')
             return true;
-    return argc <= 1;
+    }
+    return false;
+}
+
+static void measure_named(struct tensor_context *tc, char *argument)
+{
+    char *shape = strchr(argument, '=');
+    struct catalogue_case c = {.where = shape ? shape + 1 : ""};
+    if (shape)
+        *shape = '\0';
+    const struct catalogue_entry *entry = gpgpu_catalogue_find(argument);
+    if (!entry || (shape && !parse(c.where, c.p)))
+        fail("%s: no such operator, or no numbers: \"%s\"", argument, c.where);
+    else if (shape)
+        measure(tc, entry, &c);
+    else
+        measure_shapes(tc, entry);
 }
 
 int main(int argc, char **argv)
@@ -110,9 +137,10 @@ int main(int argc, char **argv)
         return test_exit_code();
     if (!check(tensor_context_open(&tc, device) == 0, "%s runs the operator module", device->name))
         return test_exit_code();
-    for (size_t i = 0; i < gpgpu_catalogue_size; i++)
-        for (size_t k = 0; k < CATALOGUE_BENCH && wanted(gpgpu_catalogue[i]->name, argc, argv); k++)
-            measure(&tc, gpgpu_catalogue[i], &gpgpu_catalogue[i]->bench[k]);
+    for (int i = 1; i < argc; i++)
+        measure_named(&tc, argv[i]);
+    for (size_t i = 0; i < gpgpu_catalogue_size && argc <= 1; i++)
+        measure_shapes(&tc, gpgpu_catalogue[i]);
     tensor_context_close(&tc);
     return test_exit_code();
 }

@@ -443,7 +443,8 @@ static int sim_probe(struct device *dev)
     if (dev->number >= CONFIG_GPGPU_SIM_DEVICES || !hosted_gpu_wanted("sim"))
         return -ENODEV;
     char timeline[PATH_MAX];
-    struct simt_config engine = {0};
+    const char *units = getenv("WEFT_UNITS"); /* compute units */
+    struct simt_config engine = {.num_cus = units ? (uint32_t)strtoul(units, NULL, 0) : 0};
     struct gpgpu_sim_config config = {
         .timeline = machine_bootarg("timeline", timeline, sizeof(timeline)) ? timeline : NULL,
         .vram_bytes = (uint64_t)CONFIG_GPGPU_SIM_VRAM_MIB << 20,
