@@ -272,10 +272,9 @@ uint64_t jit_live(const struct jit_session *s, uint32_t pc, int32_t depth)
 
 void jit_registers(const struct jit_session *s, const struct simt_warp *w, struct simt_registers *out)
 {
-    const struct jit_exits *exits = &s->entry->code.exits;
-
     simt_copy_registers(w, out);
     if (w->lean) {
+        const struct jit_exits *exits = &s->entry->code.exits;
         jit_rows_fill(exits, &exits->exits[w->lean - 1], out->x, out->f);
     }
 }

@@ -15,10 +15,9 @@ const struct simt_executor *__wrap_jit_executor(void);
 
 static enum { RIGHT, WRONG_REGISTER, WRONG_WORD, WRONG_PC } wrong;
 
-static enum simt_stop run_wrong(struct simt_cu *cu, struct simt_warp *w, struct simt_path *p)
+/* The engine did what it should, and now the mistake. */
+static enum simt_stop make_mistake(struct simt_cu *cu, struct simt_warp *w, enum simt_stop stop)
 {
-    enum simt_stop stop = __real_jit_executor()->run(cu, w, p);
-
     if (wrong == WRONG_REGISTER && (stop == SIMT_STOP_BARRIER || stop == SIMT_STOP_FAULT)) {
         w->x[5][0] ^= 0x100; /* t0 */
     } else if (wrong == WRONG_WORD && stop == SIMT_STOP_EXIT) {
@@ -29,7 +28,17 @@ static enum simt_stop run_wrong(struct simt_cu *cu, struct simt_warp *w, struct 
     return stop;
 }
 
-static const struct simt_executor wrong_executor = {"wrong", run_wrong};
+static enum simt_stop run_wrong(struct simt_cu *cu, struct simt_warp *w, struct simt_path *p)
+{
+    return make_mistake(cu, w, __real_jit_executor()->run(cu, w, p));
+}
+
+static enum simt_stop begin_wrong(struct simt_cu *cu, struct simt_warp *w)
+{
+    return make_mistake(cu, w, __real_jit_executor()->begin(cu, w));
+}
+
+static const struct simt_executor wrong_executor = {"wrong", run_wrong, begin_wrong};
 
 const struct simt_executor *__wrap_jit_executor(void)
 {
