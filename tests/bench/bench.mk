@@ -13,7 +13,7 @@ $(BENCH)/obj/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)gcc $(BENCH_CFLAGS) -MMD -MP -c $< -o $@
 
-# jit_bench's kernels: the image as bytes, and the address of each function as a macro.
+# Kernels of jit_bench and time_bench: the image as bytes, and the address of each function as a macro.
 $(BENCH)/jit_kernels.h: tests/bench/jit_kernels.c | build/.setup/guest
 	$(call say,KERNEL,$<)
 	$(Q)mkdir -p $(@D)
@@ -23,7 +23,7 @@ $(BENCH)/jit_kernels.h: tests/bench/jit_kernels.c | build/.setup/guest
 	$(Q){ llvm-nm-19 $(@:.h=.elf) | awk '$$2 == "T" { printf "#define %s 0x%su\n", toupper($$3), $$1 }'; \
 		echo 'static const unsigned char kernel_image[] = {'; \
 		od -An -v -tu1 $(@:.h=.bin) | sed 's/[0-9]\+/&,/g'; echo '};'; } > $@
-$(BENCH)/obj/tests/bench/jit_bench.o: $(BENCH)/jit_kernels.h
+$(BENCH)/obj/tests/bench/jit_bench.o $(BENCH)/obj/tests/bench/time_bench.o: $(BENCH)/jit_kernels.h
 
 $(BENCH)/%: $(BENCH)/obj/tests/bench/%.o $(simt-objs)
 	$(call say,LINK,$@)
