@@ -6,18 +6,24 @@
 
 #include <errno.h>
 
-/* The line may be shared: whoever called, only our own status counts. */
-static void interrupt(void *arg)
+static void note(struct qemu_gpgpu *q, uint32_t status)
 {
-    struct qemu_gpgpu *q = arg;
-    uint32_t status = reg_read(q, IRQ_STATUS);
-    if (status == 0)
-        return;
-    reg_write(q, IRQ_ACK, status);
     if (status & (IRQ_KERNEL | IRQ_ERROR))
         __atomic_store_n(&q->launch_news, true, __ATOMIC_RELEASE);
     if (status & (IRQ_DMA | IRQ_ERROR))
         __atomic_store_n(&q->copy_news, true, __ATOMIC_RELEASE);
+}
+
+/* The line may be shared: whoever called, only our own status counts. What comes between reading and
+ * acknowledging leaves the line high, and no interrupt controller need see that again: so until it is low. */
+static void interrupt(void *arg)
+{
+    struct qemu_gpgpu *q = arg;
+    uint32_t status;
+    while ((status = reg_read(q, IRQ_STATUS)) != 0) {
+        reg_write(q, IRQ_ACK, status);
+        note(q, status);
+    }
 }
 
 /* Vectors that can be told apart; without MSI-X there is one for everything. */
