@@ -404,11 +404,27 @@ free_sim:
     return err;
 }
 
+/* Whether kernels ran compiled, and what that cost. */
+static void log_statistics(const struct sim *sim)
+{
+    struct simt_statistics spent;
+    struct simt_counters counted;
+    simt_statistics_read(sim->engine, &spent);
+    simt_counters_read(sim->engine, &counted);
+    log_debug("%lu kernels compiled in %lu ms, %lu refused (%s); interpreted for %lu ms, compiled code ran "
+              "for %lu ms and issued %lu of %lu instructions",
+              (unsigned long)spent.compiled, (unsigned long)(spent.compile_ns / 1000000),
+              (unsigned long)spent.refused, spent.refusal ? spent.refusal : "none",
+              (unsigned long)(spent.interpret_ns / 1000000), (unsigned long)(spent.execute_ns / 1000000),
+              (unsigned long)spent.compiled_insns, (unsigned long)counted.insns);
+}
+
 void gpgpu_sim_destroy(struct gpgpu_device *dev)
 {
     struct sim *sim = to_sim(container_of(dev, struct rv32_device, gpgpu));
     rv32_destroy(&sim->rv32);
     stop_copier(sim);
+    log_statistics(sim);
     simt_destroy(sim->engine);
     destroy_locks(sim);
     free(sim->vram);
