@@ -88,14 +88,15 @@ static KERNEL_INLINE float finish(const struct sgemm_args *args, float sum, floa
         v += args->bias[col];
     if (args->beta != 0.0f)
         v = fma_f32(args->beta, *out, v);
-    return activate(args->activation, v);
+    return v;
 }
 
-KERNEL_OF_ARGS(sgemm, SGEMM_ARGS)
+static KERNEL_INLINE void product(const struct sgemm_args *args, uint32_t any_activation)
 {
     uint32_t tile_m = SGEMM_ROWS * block_dim_y();
-    SHARED float *tile_a = shared_floats();
-    SHARED float *tile_b = tile_a + tile_m * SGEMM_DEPTH;
+    /* B first: both tiles then begin at constant addresses, which no register has to keep. */
+    SHARED float *tile_b = shared_floats();
+    SHARED float *tile_a = tile_b + SGEMM_DEPTH * SGEMM_TILE_N;
     float sum[SGEMM_ROWS][SGEMM_COLS] = {{0}};
     for (uint32_t k0 = 0; k0 < args->k; k0 += SGEMM_DEPTH) {
         stage_a(args, tile_a, block_idx_y() * tile_m, k0);
@@ -122,8 +123,24 @@ KERNEL_OF_ARGS(sgemm, SGEMM_ARGS)
         float row_bias = args->flags & SGEMM_BIAS_ROW ? args->bias[row] : 0.0f;
         for (uint32_t j = 0; j < SGEMM_TILE_N; j += SGEMM_LANES) {
             uint32_t col = block_idx_x() * SGEMM_TILE_N + j + thread_idx_x();
-            if (col < args->n)
-                out[col] = finish(args, mine[j], row_bias, col, out + col);
+            if (col < args->n) {
+                float v = finish(args, mine[j], row_bias, col, out + col);
+                out[col] =
+                    any_activation ? activate(args->activation, v) : activate_cheap(args->activation, v);
+            }
         }
     }
+}
+
+/* Most products have none of the costly activations, whose code is half of the second kernel: time that a
+ * compiler of kernels need not spend. */
+KERNEL_OF_ARGS(sgemm, SGEMM_ARGS)
+{
+    product(args, 0);
+}
+
+#define sgemm_activate_args sgemm_args
+KERNEL_OF_ARGS(sgemm_activate, SGEMM_ARGS)
+{
+    product(args, 1);
 }

@@ -5,7 +5,7 @@
 
 /* clang-format off */
 #define KERNEL_NAMES(X)                                                                        \
-    X(sgemm) X(im2col) X(col2im) X(conv2d) X(depthwise)                                        \
+    X(sgemm) X(sgemm_activate) X(im2col) X(col2im) X(conv2d) X(depthwise)                                        \
     X(relu) X(silu) X(gelu) X(hardsigmoid) X(sigmoid) X(tanh)                                  \
     X(fill) X(add2) X(add_bias) X(scale_ch) X(se_gate)                                         \
     X(zero_cols) X(pad_rb) X(pad_all) X(crop_cols) X(copy_part) X(interp_nearest) X(chw_to_seq) \

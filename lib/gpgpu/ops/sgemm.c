@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Matrix products. */
 #include "core/math.h"
+#include "core/util.h"
 #include "tensor_op.h"
 
 _Static_assert((int)ACT_RELU == (int)ACTIVATE_RELU && (int)ACT_TANH == (int)ACTIVATE_TANH, "same numbering");
@@ -35,12 +36,27 @@ int op_gemm(struct tensor_context *tc, const struct gemm_call *call)
     };
     uint32_t flags = call->bias ? call->flags : call->flags & ~(uint32_t)(SGEMM_BIAS_ROW | SGEMM_BIAS_COL);
     struct gpgpu_arg bias = call->bias ? op_addr_at(call->bias, call->bias_offset) : op_addr(NULL);
-    return OP_LAUNCH(tc, sgemm, grid, op_addr_at(call->a, call->a_offset),
-                     op_addr_at(call->b, call->b_offset), op_addr_at(call->c, call->c_offset), bias,
-                     op_u32(call->m), op_u32(call->n), op_u32(call->k), op_u32(call->lda), op_u32(call->ldb),
-                     op_u32(call->ldc), op_u32(call->stride_a), op_u32(call->stride_b),
-                     op_u32(call->stride_c), op_u32(flags), op_u32(call->activation), op_f32(call->alpha),
-                     op_f32(call->beta));
+    const struct gpgpu_arg args[] = {
+        op_addr_at(call->a, call->a_offset),
+        op_addr_at(call->b, call->b_offset),
+        op_addr_at(call->c, call->c_offset),
+        bias,
+        op_u32(call->m),
+        op_u32(call->n),
+        op_u32(call->k),
+        op_u32(call->lda),
+        op_u32(call->ldb),
+        op_u32(call->ldc),
+        op_u32(call->stride_a),
+        op_u32(call->stride_b),
+        op_u32(call->stride_c),
+        op_u32(flags),
+        op_u32(call->activation),
+        op_f32(call->alpha),
+        op_f32(call->beta),
+    };
+    bool cheap = call->activation == ACTIVATE_NONE || call->activation == ACTIVATE_RELU;
+    return op_launch(tc, cheap ? KERNEL_sgemm : KERNEL_sgemm_activate, &grid, args, ARRAY_SIZE(args));
 }
 
 /* Rows and columns of a matrix or of a batch of matrices. */
