@@ -554,6 +554,23 @@ bool simt_program_matches(const struct simt_program *p, const struct simt_code *
     return true;
 }
 
+/* Whether any word of n looks like a CSR instruction that reads() tells of. Each launch asks, so without a
+ * branch for each word. */
+static bool may_read(const uint8_t *words, size_t n)
+{
+    uint32_t hit = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t word, csr;
+        memcpy(&word, words + 4 * i, sizeof(word));
+        csr = word >> 20;
+        hit |= ((word & 0x7f) == 0x73) & /* SYSTEM */
+               ((csr == SIMT_CSR_FFLAGS) | (csr == SIMT_CSR_FCSR) |
+                ((csr & ~(SIMT_CSR_INSTRETH & ~SIMT_CSR_CYCLE)) == SIMT_CSR_CYCLE));
+    }
+    return hit != 0;
+}
+
 unsigned simt_program_reads_nearby(const struct simt_program *p, const struct simt_code *code)
 {
     const struct simt_range *last = &p->ranges[p->range_count - 1];
@@ -561,6 +578,9 @@ unsigned simt_program_reads_nearby(const struct simt_program *p, const struct si
     uint64_t to = from + NEARBY_BYTES < code->vram_size ? from + NEARBY_BYTES : code->vram_size & ~3ull;
     unsigned found = 0;
 
+    if (from >= to || !may_read(code->vram + from, (to - from) / 4)) {
+        return 0;
+    }
     for (uint64_t pc = from; pc < to; pc += 4) {
         uint32_t word;
         memcpy(&word, code->vram + pc, sizeof(word));
