@@ -232,8 +232,15 @@ static int create_columns(struct tensor_context *tc, const struct conv_shape *s,
     return tensor_create(tc, col, TENSOR_F32, 3, dims);
 }
 
-static int through_columns(const struct tensor *x, const struct tensor *weight, const struct tensor *bias,
-                           const struct conv_shape *s, enum activation activation, struct tensor *y)
+/* What is done with the columns of items [first, first + part->n). */
+typedef int columns_step(const struct tensor *x, const struct tensor *weight, const struct tensor *bias,
+                         const struct conv_shape *part, enum activation activation, struct tensor *col,
+                         struct tensor *y, uint32_t first);
+
+/* The step for all of s->n items, as many at a time as COLUMNS_LIMIT has room for. */
+static int through_columns(columns_step *step, const struct tensor *x, const struct tensor *weight,
+                           const struct tensor *bias, const struct conv_shape *s, enum activation activation,
+                           struct tensor *y)
 {
     TENSOR(col);
     struct conv_shape part = *s;
@@ -242,10 +249,17 @@ static int through_columns(const struct tensor *x, const struct tensor *weight, 
     for (uint32_t first = 0; first < s->n && !err; first += part.n) {
         if (part.n > s->n - first)
             part.n = s->n - first;
-        err = launch_im2col(x, first, &part, &col);
-        err = err ? err : multiply(weight, bias, &col, 0, &part, activation, y, first);
+        err = step(x, weight, bias, &part, activation, &col, y, first);
     }
     return err;
+}
+
+static int gather(const struct tensor *x, const struct tensor *weight, const struct tensor *bias,
+                  const struct conv_shape *s, enum activation activation, struct tensor *col,
+                  struct tensor *y, uint32_t first)
+{
+    int err = launch_im2col(x, first, s, col);
+    return err ? err : multiply(weight, bias, col, 0, s, activation, y, first);
 }
 
 int tensor_conv2d(const struct tensor *x, const struct tensor *weight, const struct tensor *bias,
@@ -262,7 +276,7 @@ int tensor_conv2d(const struct tensor *x, const struct tensor *weight, const str
     uint32_t reduction = s.ic / s.groups * s.win.kh * s.win.kw;
     if (reduction < DIRECT_REDUCTION || s.oc / s.groups <= DIRECT_CHANNELS)
         return direct(x, weight, bias, &s, params->activation, y);
-    return through_columns(x, weight, bias, &s, params->activation, y);
+    return through_columns(gather, x, weight, bias, &s, params->activation, y);
 }
 
 int tensor_conv2d_direct(const struct tensor *x, const struct tensor *weight, const struct tensor *bias,
@@ -278,7 +292,7 @@ int tensor_conv2d_im2col(const struct tensor *x, const struct tensor *weight, co
 {
     struct conv_shape s;
     int err = conv_check("conv2d_im2col", x, weight, bias, params, y, &s);
-    return err ? err : through_columns(x, weight, bias, &s, params->activation, y);
+    return err ? err : through_columns(gather, x, weight, bias, &s, params->activation, y);
 }
 
 int tensor_depthwise(const struct tensor *x, const struct tensor *weight, const struct tensor *bias,
@@ -297,9 +311,9 @@ int tensor_depthwise(const struct tensor *x, const struct tensor *weight, const 
 /* ---- transposed ------------------------------------------------------------------------------------------
  */
 
-/* The transpose of the convolution s: dx items [first, first + s->n) = activation(bias + the columns weight^T
- * dy, summed where they came from). bias may be NULL. */
-static int spread(const struct tensor *weight, const struct tensor *dy, const struct tensor *bias,
+/* A columns_step. The transpose of the convolution s: dx items [first, first + s->n) = activation(bias + the
+ * columns weight^T dy, summed where they came from). bias may be NULL. */
+static int spread(const struct tensor *dy, const struct tensor *weight, const struct tensor *bias,
                   const struct conv_shape *s, enum activation activation, struct tensor *col,
                   struct tensor *dx, uint32_t first)
 {
@@ -329,22 +343,6 @@ static int spread(const struct tensor *weight, const struct tensor *dy, const st
         err = op_gemm(dx->tc, &call);
     }
     return err ? err : launch_col2im(col, bias, s, activation, dx, first);
-}
-
-/* y of x, s being the convolution that goes the other way. */
-static int transpose(const struct tensor *x, const struct tensor *weight, const struct tensor *bias,
-                     const struct conv_shape *s, enum activation activation, struct tensor *y)
-{
-    TENSOR(col);
-    struct conv_shape part = *s;
-    part.n = items_at_a_time(s);
-    int err = create_columns(x->tc, &part, &col);
-    for (uint32_t first = 0; first < s->n && !err; first += part.n) {
-        if (part.n > s->n - first)
-            part.n = s->n - first;
-        err = spread(weight, x, bias, &part, activation, &col, y, first);
-    }
-    return err;
 }
 
 int tensor_conv_transpose(const struct tensor *x, const struct tensor *weight, const struct tensor *bias,
@@ -379,7 +377,7 @@ int tensor_conv_transpose(const struct tensor *x, const struct tensor *weight, c
                            .ow = x->dims[3],
                            .groups = groups,
                            .win = *win};
-    return transpose(x, weight, bias, &s, params->activation, y);
+    return through_columns(spread, x, weight, bias, &s, params->activation, y);
 }
 
 /* ---- gradients ------------------------------------------------------------------------------------------
@@ -444,7 +442,7 @@ static int conv_gradients(const struct tensor *x, const struct tensor *weight, c
             err = err ? err : weight_gradient_parts(dy, &col, &part, &parts, first);
         }
         if (!err && dx)
-            err = spread(weight, dy, NULL, &part, ACTIVATE_NONE, &col, dx, first);
+            err = spread(dy, weight, NULL, &part, ACTIVATE_NONE, &col, dx, first);
     }
     return err || !dw ? err : sum_parts(&parts, dw);
 }
