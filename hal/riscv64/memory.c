@@ -55,8 +55,10 @@ void memory_init(void)
     if (pool.total == 0)
         panic("no memory behind the image");
     struct machine_range tree = device_tree_range();
+    uint64_t start = align_down(tree.base.value, PAGE_SIZE),
+             end = align_up(tree.base.value + tree.size, PAGE_SIZE);
     if (tree.size)
-        paging_add(tree.base.value, tree.base.value, align_up(tree.size, PAGE_SIZE), PAGING_READ);
+        paging_add(start, start, end - start, PAGING_READ);
     paging_add_image();
 }
 
