@@ -41,9 +41,10 @@ $(B)/obj/%.o: %.S $(B)/config.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(compile) -c $< -o $@
 
-# A change of flags rebuilds what it concerns, through this file's content.
+# A change of flags rebuilds everything, through this file's content.
+all-flags = $(compile) $(foreach v,$(sort $(filter cflags-%,$(.VARIABLES))),$v=$($v)) $(LDFLAGS) $(LDLIBS) $(obj-files)
 $(B)/flags: FORCE
-	$(Q)mkdir -p $(@D); printf '%s\n' '$(compile) $(LDFLAGS) $(LDLIBS) $(obj-files)' | cmp -s - $@ || printf '%s\n' '$(compile) $(LDFLAGS) $(LDLIBS) $(obj-files)' > $@
+	$(Q)mkdir -p $(@D); printf '%s\n' '$(all-flags)' | cmp -s - $@ || printf '%s\n' '$(all-flags)' > $@
 $(obj-files): $(B)/flags | build/.setup/$(setup-group)
 
 .PHONY: image

@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "hal/console.h"
 #include "hal/machine.h"
+#include "hal/shutdown.h"
 #include "hal/time.h"
 
 #include <stdio.h>
@@ -26,8 +27,7 @@ bool machine_bootarg(const char *key, char *out, size_t size)
     return false;
 }
 
-/* glibc gives constructors the arguments of main(). */
-__attribute__((constructor)) static void hal_start(int argc, char **argv)
+static void start(int argc, char **argv)
 {
     static const struct log_output output = {.write = console_write, .now_ns = time_now_ns};
     arg_count = argc;
@@ -39,5 +39,15 @@ __attribute__((constructor)) static void hal_start(int argc, char **argv)
     if (machine_bootarg("loglevel", level, sizeof(level)))
         log_set_level(level);
     init_run_all();
-    atexit(init_exit_all);
+    atexit(init_exit_all); /* of a program that calls exit() */
+}
+
+/* The linker calls the program's main() so, and this one in its place (-Wl,--wrap=main). */
+int __real_main(int argc, char **argv);
+int __wrap_main(int argc, char **argv);
+
+int __wrap_main(int argc, char **argv)
+{
+    start(argc, argv);
+    shutdown(__real_main(argc, argv));
 }
