@@ -8,10 +8,14 @@
 /* Prints "BENCH name value unit". */
 void report(const char *name, double value, const char *unit);
 
-/* Of `n` times in nanoseconds, which it sorts. */
-double median_us(uint64_t *ns, size_t n);
+/* Of `n` values in thousandths, such as nanoseconds, which it sorts: microseconds. */
+double median_of_thousandths(uint64_t *values, size_t n);
 
 /* irq.c */
 void bench_interrupts(void);
+
+/* overlap.c */
+struct gpgpu_device;
+void bench_overlap(struct gpgpu_device *device);
 
 #endif

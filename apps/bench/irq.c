@@ -52,6 +52,6 @@ void bench_interrupts(void)
         err = measure_wakeup(dev, wakeup);
     if (!check(err == 0, "%d interrupts came: %s", 2 * INTERRUPTS, error_name(err)))
         return;
-    report("guest.irq_" WITH "handler_us", median_us(handler, INTERRUPTS), "us");
-    report("guest.irq_" WITH "wakeup_us", median_us(wakeup, INTERRUPTS), "us");
+    report("guest.irq_" WITH "handler_us", median_of_thousandths(handler, INTERRUPTS), "us");
+    report("guest.irq_" WITH "wakeup_us", median_of_thousandths(wakeup, INTERRUPTS), "us");
 }

@@ -33,10 +33,10 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double median_us(uint64_t *ns, size_t n)
+double median_of_thousandths(uint64_t *values, size_t n)
 {
-    qsort(ns, n, sizeof(*ns), by_value);
-    return (double)ns[n / 2] / 1000;
+    qsort(values, n, sizeof(*values), by_value);
+    return (double)values[n / 2] / 1000;
 }
 
 /* ---- copies -------------------------------------------------------------------------------------------- */
@@ -149,7 +149,8 @@ static int launch_once(struct launches *l, uint64_t *ns)
 static void report_launches(struct launches *l)
 {
     bool queue = l->ctx.caps.features & GPGPU_FEATURE_QUEUE;
-    report(queue ? "guest.launch_doorbell_us" : "guest.launch_register_us", median_us(l->ns, LAUNCHES), "us");
+    report(queue ? "guest.launch_doorbell_us" : "guest.launch_register_us",
+           median_of_thousandths(l->ns, LAUNCHES), "us");
 }
 
 /* In groups: a launch that follows another one finds the device's threads awake, as it does in an app. */
@@ -177,6 +178,7 @@ static void bench_all(void)
             return;
     gpgpu_check_ok(&launches[0].ctx, "launches", bench_launches(launches, devices));
     gpgpu_check_ok(&launches[0].ctx, "copies", bench_copies(&launches[0].ctx));
+    bench_overlap(launches[0].ctx.device);
     for (unsigned d = 0; d < devices; d++)
         gpgpu_context_close(&launches[d].ctx);
 }
