@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Every operator of the catalogue on the first GPU, compared with its CPU reference: one line an operator. */
+/* Every operator of the catalogue on the first GPU, compared with its CPU reference: one line an operator.
+ * Before them, what they stand on. */
 #include <stdio.h>
 
 #include "core/test.h"
 #include "gpgpu/catalogue.h"
+#include "opcheck.h"
 
 #define SEED 2024u /* the same data each run: a failure can be looked at again */
 
@@ -29,6 +31,7 @@ int main(void)
     int err = tensor_context_open(&tc, device);
     if (!check(err == 0, "%s runs the operator module", device->name))
         return test_exit_code();
+    check_runtime(&tc);
     for (size_t i = 0; i < gpgpu_catalogue_size; i++)
         check_operator(&tc, gpgpu_catalogue[i]);
     tensor_context_close(&tc);

@@ -9,6 +9,8 @@ def test_operators_match_the_cpu():
     result = boot("opcheck")
     assert result.failure is None, result.output
     assert result.code == 0, result.output
+    for what in ("pool", "events", "graph", "streams"):
+        assert re.search(rf"^\[OK\] {what}: ", result.output, re.M), result.output
     assert len(re.findall(r"^\[OK\] \w+: \d+ shapes match the CPU$", result.output, re.M)) > 45
 
 
