@@ -6,41 +6,17 @@
 static unsigned passed;
 static unsigned failed;
 
-static void verdict(const char *mark, const char *format, va_list args)
+bool verdict(bool holds, const char *format, ...)
 {
-    printf("%s ", mark);
+    va_list args;
+
+    ++*(holds ? &passed : &failed);
+    printf("%s ", holds ? "[OK]" : "[FAIL]");
+    va_start(args, format);
     vprintf(format, args);
+    va_end(args);
     putchar('\n');
-}
-
-void ok(const char *format, ...)
-{
-    va_list args;
-
-    passed++;
-    va_start(args, format);
-    verdict("[OK]", format, args);
-    va_end(args);
-}
-
-void fail(const char *format, ...)
-{
-    va_list args;
-
-    failed++;
-    va_start(args, format);
-    verdict("[FAIL]", format, args);
-    va_end(args);
-}
-
-unsigned test_passed(void)
-{
-    return passed;
-}
-
-unsigned test_failed(void)
-{
-    return failed;
+    return holds;
 }
 
 int test_exit_code(void)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "core/bitmap.h"
 #include "core/cmdline.h"
 #include "core/errno.h"
 #include "core/format.h"
@@ -32,7 +31,7 @@ static void assert_list(struct list_node *head, const char *expected)
     list_for_each (node, head)
         snprintf(forward + strlen(forward), sizeof(forward) - strlen(forward), "%d ",
                  list_entry(node, struct item, node)->value);
-    list_for_each_reverse (node, head) {
+    for (struct list_node *node = head->prev; node != head; node = node->prev) {
         char text[64];
 
         snprintf(text, sizeof(text), "%d %.50s", list_entry(node, struct item, node)->value, backward);
@@ -63,81 +62,6 @@ static void list_keeps_order(void **state)
     list_for_each_safe (node, &head)
         list_remove(node);
     assert_true(list_empty(&head));
-}
-
-/* --- bitmap --- */
-
-#define BITS 300
-
-static size_t slow_find_range(const bool *bits, size_t nbits, size_t count, size_t align)
-{
-    for (size_t start = 0; start + count <= nbits; start += align) {
-        size_t n = 0;
-
-        while (n < count && !bits[start + n])
-            n++;
-        if (n == count)
-            return start;
-    }
-    return BITMAP_NONE;
-}
-
-static size_t slow_find(const bool *bits, size_t nbits, size_t from, bool value)
-{
-    while (from < nbits && bits[from] != value)
-        from++;
-    return from < nbits ? from : BITMAP_NONE;
-}
-
-static void bitmap_matches_array_of_bool(void **state)
-{
-    (void)state;
-    for (unsigned round = 0; round < 300; round++) {
-        uint64_t map[BITMAP_WORDS(BITS)] = {0};
-        bool bits[BITS] = {0};
-        size_t nbits = 1 + random_below(BITS);
-
-        for (unsigned step = 0; step < 30; step++) {
-            size_t first = random_below(nbits);
-            size_t count = random_below(MIN(nbits - first + 1, (size_t)80));
-            size_t run = 1 + random_below(20);
-            size_t align = (size_t)1 << random_below(5);
-            bool set = random_below(2);
-
-            (set ? bitmap_set_range : bitmap_clear_range)(map, first, count);
-            for (size_t i = 0; i < count; i++)
-                bits[first + i] = set;
-            bits[first] = !bitmap_test(map, first);
-            (bits[first] ? bitmap_set : bitmap_clear)(map, first);
-            size_t ones = 0;
-            for (size_t i = 0; i < nbits; i++) {
-                assert_int_equal(bitmap_test(map, i), bits[i]);
-                ones += bits[i];
-            }
-            assert_int_equal(bitmap_count(map, nbits), ones);
-            assert_int_equal(bitmap_find_zero(map, nbits, first), slow_find(bits, nbits, first, false));
-            assert_int_equal(bitmap_find_one(map, nbits, first), slow_find(bits, nbits, first, true));
-            assert_int_equal(bitmap_find_zero_range(map, nbits, run, align),
-                             slow_find_range(bits, nbits, run, align));
-        }
-        for (size_t i = nbits; i < BITMAP_WORDS(BITS) * 64; i++)
-            assert_false(bitmap_test(map, i));
-    }
-}
-
-static void bitmap_edges(void **state)
-{
-    uint64_t map[2] = {UINT64_MAX, UINT64_MAX};
-
-    (void)state;
-    assert_int_equal(bitmap_find_zero(map, 128, 0), BITMAP_NONE);
-    assert_int_equal(bitmap_find_zero(map, 128, 128), BITMAP_NONE);
-    assert_int_equal(bitmap_find_zero_range(map, 128, 1, 1), BITMAP_NONE);
-    bitmap_clear_range(map, 60, 10);
-    assert_int_equal(bitmap_find_zero_range(map, 128, 10, 1), 60);
-    assert_int_equal(bitmap_find_zero_range(map, 128, 11, 1), BITMAP_NONE);
-    assert_int_equal(bitmap_find_zero_range(map, 128, 4, 64), 64);
-    assert_int_equal(bitmap_find_zero_range(map, 128, SIZE_MAX, 1), BITMAP_NONE);
 }
 
 /* --- math, util, format, errno --- */
@@ -426,16 +350,12 @@ static void verdicts_are_printed_and_counted(void **state)
     assert_int_equal(after_ok, 0);
     assert_false(held);
     assert_int_equal(test_exit_code(), 1);
-    assert_int_equal(test_passed(), 1);
-    assert_int_equal(test_failed(), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(list_keeps_order),
-        cmocka_unit_test(bitmap_matches_array_of_bool),
-        cmocka_unit_test(bitmap_edges),
         cmocka_unit_test(arithmetic_notices_overflow),
         cmocka_unit_test(powers_and_logarithms),
         cmocka_unit_test(ranges_do_not_wrap),

@@ -64,10 +64,6 @@ static inline void list_remove(struct list_node *node)
 #define list_for_each(node, head)                                                                            \
     for (struct list_node *node = (head)->next; node != (head); node = node->next)
 
-/* The same from last to first. */
-#define list_for_each_reverse(node, head)                                                                    \
-    for (struct list_node *node = (head)->prev; node != (head); node = node->prev)
-
 /* The loop body may remove `node` (and nothing else). */
 #define list_for_each_safe(node, head)                                                                       \
     for (struct list_node *node = (head)->next, *node##_next = node->next; node != (head);                   \

@@ -8,22 +8,22 @@
 
 #include <stdbool.h>
 
-/* Prints "[OK] " and the message. */
-void ok(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * Prints "[OK] " and the message if `holds`, else "[FAIL] " and the message, and counts. Gives `holds` back.
+ * Called through the macros below.
+ */
+bool verdict(bool holds, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints "[FAIL] " and the message, and counts one failure. */
-void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define ok(...)   verdict(true, __VA_ARGS__)
+#define fail(...) verdict(false, __VA_ARGS__)
 
-/* ok() or fail() with the same message; gives the condition back. */
+/* ok() or fail() with the message, whose values are looked at after the condition; gives the condition back.
+ */
 #define check(condition, ...)                                                                                \
     ({                                                                                                       \
         bool check_holds = (condition);                                                                      \
-        (check_holds ? ok : fail)(__VA_ARGS__);                                                              \
-        check_holds;                                                                                         \
+        verdict(check_holds, __VA_ARGS__);                                                                   \
     })
-
-unsigned test_passed(void);
-unsigned test_failed(void);
 
 /* What main() returns: 0 when something was checked and nothing failed, else 1. */
 int test_exit_code(void);
