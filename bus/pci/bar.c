@@ -26,9 +26,9 @@ static uint32_t size_mask(struct pci_device *pdev, unsigned reg)
 }
 
 /* The size is the weight of the lowest address bit that can be set. */
-static uint64_t lowest_bit(uint64_t mask)
+static void set_size(struct pci_bar *bar, uint64_t mask)
 {
-    return mask & (~mask + 1);
+    bar->size = bar->align = mask & (~mask + 1);
 }
 
 /* Returns how many registers the BAR takes. */
@@ -40,14 +40,14 @@ static unsigned size_memory_bar(struct pci_device *pdev, unsigned index, unsigne
     bar->flags = low & PCI_BAR_REG_PREFETCH ? PCI_BAR_PREFETCH : 0;
     switch (low & PCI_BAR_REG_TYPE) {
     case PCI_BAR_REG_TYPE_32:
-        bar->size = lowest_bit(mask);
+        set_size(bar, mask);
         return 1;
     case PCI_BAR_REG_TYPE_64:
         if (index + 1 == count)
             break;
         mask |= (uint64_t)size_mask(pdev, bar_register(index + 1)) << 32;
         bar->flags |= PCI_BAR_64;
-        bar->size = lowest_bit(mask);
+        set_size(bar, mask);
         return 2;
     default:
         break;
@@ -66,7 +66,7 @@ static unsigned size_bar(struct pci_device *pdev, unsigned index, unsigned count
     if (!(low & PCI_BAR_REG_IO))
         return size_memory_bar(pdev, index, count, low);
     pdev->bars[index].flags = PCI_BAR_IO;
-    pdev->bars[index].size = lowest_bit(low & PCI_BAR_REG_IO_MASK);
+    set_size(&pdev->bars[index], low & PCI_BAR_REG_IO_MASK);
     return 1;
 }
 
@@ -76,9 +76,10 @@ void pci_size_bars(struct pci_device *pdev, unsigned count)
         index += size_bar(pdev, index, count);
 }
 
-int pci_bar_set(struct pci_device *pdev, unsigned index, uint64_t base)
+void pci_bar_set(struct pci_device *pdev, unsigned index)
 {
     struct pci_bar *bar = &pdev->bars[index];
+    uint64_t base = bar->address;
     uint32_t address_bits = bar->flags & PCI_BAR_IO ? PCI_BAR_REG_IO_MASK : PCI_BAR_REG_MEM_MASK;
     uint64_t got;
 
@@ -88,14 +89,11 @@ int pci_bar_set(struct pci_device *pdev, unsigned index, uint64_t base)
         pci_config_write32(pdev, bar_register(index + 1), (uint32_t)(base >> 32));
         got |= (uint64_t)pci_config_read32(pdev, bar_register(index + 1)) << 32;
     }
-    if (got != base) {
+    if (got == base)
+        bar->flags |= PCI_BAR_ASSIGNED;
+    else
         log_error("pci %s: BAR%u does not keep address %#llx: reads %#llx", pdev->dev.address, index,
                   (unsigned long long)base, (unsigned long long)got);
-        return -EIO;
-    }
-    bar->address = base;
-    bar->flags |= PCI_BAR_ASSIGNED;
-    return 0;
 }
 
 static int check_range(const struct pci_device *pdev, unsigned bar, uint64_t offset, uint64_t size)

@@ -27,27 +27,29 @@ static void set_prefetch(struct pci_device *bridge, uint64_t base, uint64_t last
 }
 
 /* Closing leaves ones in the base register of a window that exists, and zero in one that does not. */
-void pci_bridge_probe(struct pci_bus *bus)
+void pci_bridge_probe(struct pci_device *bridge)
 {
-    struct pci_device *bridge = bus->bridge;
+    struct pci_bar *bars = bridge->bars;
     uint16_t prefetch;
 
     set_io(bridge, UINT64_MAX, 0);
     set_mem(bridge, UINT64_MAX, 0);
     set_prefetch(bridge, UINT64_MAX, 0);
     prefetch = pci_config_read16(bridge, PCI_REG_BRIDGE_PREFETCH_BASE);
-    bus->windows[BRIDGE_IO].present = pci_config_read8(bridge, PCI_REG_BRIDGE_IO_BASE) != 0;
-    bus->windows[BRIDGE_IO].flags = PCI_BAR_IO;
-    bus->windows[BRIDGE_MEM].present = true;
-    bus->windows[BRIDGE_PREFETCH].present = prefetch != 0;
-    bus->windows[BRIDGE_PREFETCH].flags = PCI_BAR_PREFETCH | (prefetch & PCI_BRIDGE_WIDE ? PCI_BAR_64 : 0);
+    if (prefetch != 0)
+        bars[BRIDGE_PREFETCH].align = PCI_BRIDGE_MEM_GRAIN;
+    bars[BRIDGE_PREFETCH].flags = PCI_BAR_PREFETCH | (prefetch & PCI_BRIDGE_WIDE ? PCI_BAR_64 : 0);
+    bars[BRIDGE_MEM].align = PCI_BRIDGE_MEM_GRAIN;
+    if (pci_config_read8(bridge, PCI_REG_BRIDGE_IO_BASE) != 0)
+        bars[BRIDGE_IO].align = PCI_BRIDGE_IO_GRAIN;
+    bars[BRIDGE_IO].flags = PCI_BAR_IO;
 }
 
-void pci_bridge_open(struct pci_bus *bus, enum bridge_window_kind kind)
+void pci_bridge_open(struct pci_device *bridge, enum bridge_window window)
 {
-    static void (*const set[BRIDGE_WINDOWS])(struct pci_device *, uint64_t, uint64_t) = {
-        [BRIDGE_IO] = set_io, [BRIDGE_MEM] = set_mem, [BRIDGE_PREFETCH] = set_prefetch};
-    const struct bridge_window *window = &bus->windows[kind];
+    static void (*const set[PCI_WINDOWS])(struct pci_device *, uint64_t, uint64_t) = {set_prefetch, set_mem,
+                                                                                      set_io};
+    const struct pci_bar *bar = &bridge->bars[window];
 
-    set[kind](bus->bridge, window->base, window->base + window->size - 1);
+    set[window - PCI_BARS](bridge, bar->address, bar->address + bar->size - 1);
 }

@@ -8,25 +8,16 @@
 #include "regs.h"
 #include "resource.h"
 
-/* The windows of a bridge: what lies in them goes through to the bus behind it. */
-enum bridge_window_kind { BRIDGE_IO, BRIDGE_MEM, BRIDGE_PREFETCH, BRIDGE_WINDOWS };
-
-struct bridge_window {
-    bool present;   /* the bridge has it */
-    bool open;      /* it has an address */
-    unsigned flags; /* PCI_BAR_…, as those of a BAR that may lie in it */
-    uint64_t base;
-    uint64_t size; /* 0: nothing behind the bridge needs it */
-    uint64_t align;
-};
+/* The windows of a bridge in its `bars`: what lies in them goes through to the bus behind it. */
+enum bridge_window { BRIDGE_PREFETCH = PCI_BARS, BRIDGE_MEM, BRIDGE_IO, BRIDGE_WINDOWS_END };
 
 /* One bus. */
 struct pci_bus {
     struct pci_root *root;
     struct pci_device *bridge; /* the bridge it is behind; NULL on the root bus */
     uint8_t number;
-    struct mmio config;                           /* ecam.c: its part of configuration space */
-    struct bridge_window windows[BRIDGE_WINDOWS]; /* of `bridge`: assign.c */
+    struct mmio config;   /* ecam.c: its part of configuration space */
+    struct pci_bar *bars; /* assign.c: everything on it that needs addresses */
 };
 
 /* A host bridge and everything behind it. */
@@ -60,20 +51,20 @@ void pci_root_destroy(struct pci_root *root);
 /* bar.c: sizes the first `count` BARs of a device that does not decode, and turns its ROM off. */
 void pci_size_bars(struct pci_device *pdev, unsigned count);
 
-/* bar.c: writes address `base` to BAR `index` and reads it back. Returns 0 or -EIO (logged). */
-int pci_bar_set(struct pci_device *pdev, unsigned index, uint64_t base);
+/* bar.c: writes the address of BAR `index` to its register and reads it back. On failure (logged) the BAR is
+ * left without PCI_BAR_ASSIGNED. */
+void pci_bar_set(struct pci_device *pdev, unsigned index);
 
-/*
- * assign.c: addresses for every BAR and bridge window from the host's windows. What gets none is logged and
- * left without PCI_BAR_ASSIGNED; the return value counts it.
- */
-size_t pci_assign(struct pci_root *root);
+/* assign.c: addresses for every BAR and bridge window from the host's windows. What gets none is logged and
+ * left without PCI_BAR_ASSIGNED. */
+void pci_assign(struct pci_root *root);
 
-/* bridge.c: finds out which windows the bridge of `bus` has, and closes them. */
-void pci_bridge_probe(struct pci_bus *bus);
+/* bridge.c: closes the bridge's windows and sets their flags and their smallest alignment, which is also the
+ * unit of their size; alignment 0: there is no such window. */
+void pci_bridge_probe(struct pci_device *bridge);
 
-/* Writes the base and size of a window to the bridge of `bus`: it opens. */
-void pci_bridge_open(struct pci_bus *bus, enum bridge_window_kind kind);
+/* Writes the address and size of a window to the bridge: it opens. */
+void pci_bridge_open(struct pci_device *bridge, enum bridge_window window);
 
 /* intx.c: the wire of the device's pin at the interrupt controller, 0 if it has none. */
 unsigned pci_intx_route(const struct pci_device *pdev);

@@ -22,7 +22,8 @@
 #include "hal/mmio.h"
 #include "hal/types.h"
 
-#define PCI_BARS 6
+#define PCI_BARS    6
+#define PCI_WINDOWS 3 /* of a bridge */
 
 /* Properties of a BAR. */
 #define PCI_BAR_IO       (1u << 0) /* I/O ports, not memory */
@@ -30,11 +31,20 @@
 #define PCI_BAR_PREFETCH (1u << 2) /* reads have no side effects */
 #define PCI_BAR_ASSIGNED (1u << 3) /* has an address */
 
+struct pci_space;
+
+/* Addresses that a device answers at, or that a bridge passes on. */
 struct pci_bar {
-    uint64_t size;    /* bytes, a power of two; 0: no such BAR */
+    uint64_t size;    /* bytes, of a BAR a power of two; 0: no such BAR */
+    uint64_t align;   /* a power of two, of a BAR its size */
     uint64_t address; /* on the bus, as the BAR register holds it */
     phys_addr_t phys; /* as the CPU sees it */
     unsigned flags;   /* PCI_BAR_… */
+
+    /* Of the bus, while it assigns addresses: bus/pci/resource.h. */
+    struct pci_bar *next;
+    const struct pci_space *space;
+    uint64_t left;
 };
 
 /* How a device interrupts. */
@@ -60,8 +70,8 @@ struct pci_device {
     uint32_t class; /* base class << 16 | sub-class << 8 | programming interface */
     uint16_t subsystem_vendor;
     uint16_t subsystem;
-    struct pci_bus *secondary; /* a bridge: the bus behind it; else NULL */
-    struct pci_bar bars[PCI_BARS];
+    struct pci_bus *secondary;                   /* a bridge: the bus behind it; else NULL */
+    struct pci_bar bars[PCI_BARS + PCI_WINDOWS]; /* its BARs by number, then the windows of a bridge */
 
     unsigned intx_irq; /* number for irq_attach(), 0: not wired */
     enum pci_irq_mode irq_mode;
