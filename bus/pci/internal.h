@@ -69,16 +69,34 @@ void pci_bridge_open(struct pci_device *bridge, enum bridge_window window);
 /* intx.c: the wire of the device's pin at the interrupt controller, 0 if it has none. */
 unsigned pci_intx_route(const struct pci_device *pdev);
 
-/*
- * intx.c, msi.c, msix.c: one way to interrupt each. attach() and detach() are called by irq.c, which keeps
- * pdev->irq_users: the number of attached handlers before the call. Return values as those of
- * pci_irq_attach() and irq_detach().
- */
+/* One interrupt of a device. */
+struct pci_vector {
+    struct msi_vector msi; /* all zero for INTx */
+    unsigned users;        /* attached handlers */
+};
+
+/* The interrupts of a device while somebody listens. */
+struct pci_irqs {
+    enum pci_irq_mode mode;
+    unsigned users;    /* attached handlers of all vectors */
+    struct mmio table; /* MSI-X */
+    unsigned count;
+    struct pci_vector vectors[];
+};
+
+/* intx.c, msi.c, msix.c: one way to interrupt each, for irq.c. */
 struct pci_irq_ops {
+    const char *name;
     unsigned (*vectors)(const struct pci_device *pdev); /* 0: the device cannot */
-    int (*attach)(struct pci_device *pdev, unsigned vector, irq_handler_t fn, void *arg);
-    int (*detach)(struct pci_device *pdev, unsigned vector, irq_handler_t fn, void *arg);
-    unsigned (*number)(const struct pci_device *pdev, unsigned vector); /* something is attached */
+
+    /* Before the first vector is used, with all of them silent, and after the last. NULL: nothing to do. */
+    int (*start)(struct pci_device *pdev);
+    void (*stop)(struct pci_device *pdev);
+
+    /* Tells the device the vector's message, while the vector is silent. NULL: it sends none. */
+    int (*write)(struct pci_device *pdev, unsigned vector);
+
+    void (*enable)(struct pci_device *pdev, unsigned vector, bool on);
 };
 
 extern const struct pci_irq_ops pci_intx_ops;

@@ -21,29 +21,10 @@ static unsigned intx_vectors(const struct pci_device *pdev)
     return pdev->intx_irq != 0;
 }
 
-static int intx_attach(struct pci_device *pdev, unsigned vector, irq_handler_t fn, void *arg)
-{
-    int error = irq_attach(pdev->intx_irq, fn, arg);
-
-    (void)vector;
-    if (!error)
-        pci_command(pdev, 0, PCI_COMMAND_INTX_OFF);
-    return error;
-}
-
-static int intx_detach(struct pci_device *pdev, unsigned vector, irq_handler_t fn, void *arg)
+static void intx_enable(struct pci_device *pdev, unsigned vector, bool on)
 {
     (void)vector;
-    /* Let go of the wire first: others share it, and would be called for nothing. */
-    if (pdev->irq_users == 1)
-        pci_command(pdev, PCI_COMMAND_INTX_OFF, 0);
-    return irq_detach(pdev->intx_irq, fn, arg);
+    pci_command(pdev, on ? 0 : PCI_COMMAND_INTX_OFF, on ? PCI_COMMAND_INTX_OFF : 0);
 }
 
-static unsigned intx_number(const struct pci_device *pdev, unsigned vector)
-{
-    (void)vector;
-    return pdev->intx_irq;
-}
-
-const struct pci_irq_ops pci_intx_ops = {intx_vectors, intx_attach, intx_detach, intx_number};
+const struct pci_irq_ops pci_intx_ops = {.name = "INTx", .vectors = intx_vectors, .enable = intx_enable};

@@ -56,7 +56,7 @@ enum pci_irq_mode {
 };
 
 struct pci_bus;
-struct pci_msix;
+struct pci_irqs;
 
 struct pci_device {
     struct device dev;
@@ -73,11 +73,8 @@ struct pci_device {
     struct pci_bus *secondary;                   /* a bridge: the bus behind it; else NULL */
     struct pci_bar bars[PCI_BARS + PCI_WINDOWS]; /* its BARs by number, then the windows of a bridge */
 
-    unsigned intx_irq; /* number for irq_attach(), 0: not wired */
-    enum pci_irq_mode irq_mode;
-    unsigned irq_users;    /* attached handlers */
-    struct msi_vector msi; /* in mode PCI_IRQ_MSI */
-    struct pci_msix *msix; /* in mode PCI_IRQ_MSIX */
+    unsigned intx_irq;     /* number for irq_attach(), 0: not wired */
+    struct pci_irqs *irqs; /* NULL while no handler is attached */
     struct list_node node; /* among all PCI devices */
 };
 
