@@ -4,18 +4,20 @@
 #include <string.h>
 
 #include "core/math.h"
+#include "core/util.h"
 #include "hal/mem.h"
 
 #define ALIGN       16u
 #define USED        1u
-#define ARENA_PAGES 64u // smallest arena: 256 KiB
+#define ARENA_PAGES 64u            // smallest arena: 256 KiB
+#define LARGEST     (SIZE_MAX / 4) // of a block: no sum of sizes below overflows
 
 // The boundary tag before each block. The chunk after this one is at +size, the one before at -prev_size.
 // An arena is: first chunk (prev_size 0) … last chunk, then a tag of size 0 in use: the end mark.
 struct heap_chunk {
     size_t size_used; // bytes with this tag, a multiple of ALIGN, with USED in bit 0
     size_t prev_size;
-    struct heap_chunk *next, *prev; // in its bin; only while free (the block's bytes otherwise)
+    struct heap_chunk *next, **link; // in its bin, and what points to it there; only while free
 };
 
 #define TAG       offsetof(struct heap_chunk, next)
@@ -33,118 +35,99 @@ static bool is_used(const struct heap_chunk *c)
     return c->size_used & USED;
 }
 
-static struct heap_chunk *at(void *base, size_t offset)
+static struct heap_chunk *at(void *base, ptrdiff_t offset)
 {
     return (struct heap_chunk *)((char *)base + offset);
 }
 
 static struct heap_chunk *next_of(struct heap_chunk *c)
 {
-    return at(c, size_of(c));
-}
-
-static struct heap_chunk *prev_of(struct heap_chunk *c)
-{
-    return at((char *)c - c->prev_size, 0);
-}
-
-static unsigned bin_of(size_t size)
-{
-    return log2_floor(size);
-}
-
-static void bin_insert(struct heap *heap, struct heap_chunk *c)
-{
-    unsigned bin = bin_of(size_of(c));
-    c->prev = NULL;
-    c->next = heap->bins[bin];
-    if (c->next)
-        c->next->prev = c;
-    heap->bins[bin] = c;
-    heap->bins_used |= UINT64_C(1) << bin;
-}
-
-static void bin_remove(struct heap *heap, struct heap_chunk *c)
-{
-    unsigned bin = bin_of(size_of(c));
-    if (c->next)
-        c->next->prev = c->prev;
-    if (c->prev)
-        c->prev->next = c->next;
-    else
-        heap->bins[bin] = c->next;
-    if (!heap->bins[bin])
-        heap->bins_used &= ~(UINT64_C(1) << bin);
+    return at(c, (ptrdiff_t)size_of(c));
 }
 
 // Sets the size of `c` and tells its neighbour.
 static void set_size(struct heap_chunk *c, size_t size, unsigned used)
 {
     c->size_used = size | used;
-    at(c, size)->prev_size = size;
+    next_of(c)->prev_size = size;
 }
 
-// A chunk of at least `size` bytes from the bins, or NULL. In the bin of its own size any chunk may be too
-// small; in a higher one all are large enough.
-static struct heap_chunk *bin_find(struct heap *heap, size_t size)
+static void bin_insert(struct heap *heap, struct heap_chunk *c)
 {
-    unsigned bin = bin_of(size);
-    for (struct heap_chunk *c = heap->bins[bin]; c; c = c->next)
-        if (size_of(c) >= size)
-            return c;
-    uint64_t higher = bin + 1 < HEAP_BINS ? heap->bins_used >> (bin + 1) << (bin + 1) : 0;
-    return higher ? heap->bins[__builtin_ctzll(higher)] : NULL;
+    struct heap_chunk **bin = &heap->bins[log2_floor(size_of(c))];
+    c->next = *bin;
+    c->link = bin;
+    if (c->next)
+        c->next->link = &c->next;
+    *bin = c;
 }
 
-// A new arena with one free chunk of at least `size` bytes, which is put in its bin.
+static void bin_remove(struct heap_chunk *c)
+{
+    *c->link = c->next;
+    if (c->next)
+        c->next->link = c->link;
+}
+
+// A free chunk of at least `size` bytes, or NULL. Only in the bin of its own size may one be too small.
+static struct heap_chunk *find(struct heap *heap, size_t size)
+{
+    for (unsigned bin = log2_floor(size); bin < HEAP_BINS; bin++)
+        for (struct heap_chunk *c = heap->bins[bin]; c; c = c->next)
+            if (size_of(c) >= size)
+                return c;
+    return NULL;
+}
+
+// A new arena: one chunk of at least `size` bytes, in no bin. NULL when there is no memory.
 static struct heap_chunk *grow(struct heap *heap, size_t size)
 {
-    size_t bytes;
-    if (add_overflows(size, TAG + PAGE_SIZE - 1, &bytes))
-        return NULL;
-    size_t npages = bytes / PAGE_SIZE;
-    if (npages < ARENA_PAGES)
-        npages = ARENA_PAGES;
+    size_t npages = MAX(div_round_up(size + TAG, PAGE_SIZE), (size_t)ARENA_PAGES);
     struct heap_chunk *c = heap->page_alloc(npages);
     if (!c)
         return NULL;
     c->prev_size = 0;
-    set_size(c, npages * PAGE_SIZE - TAG, 0);
+    set_size(c, npages * PAGE_SIZE - TAG, USED);
     next_of(c)->size_used = USED;
-    bin_insert(heap, c);
     return c;
 }
 
-// Cuts what `c` (not in a bin) has beyond `size` and makes it free.
-static void trim(struct heap *heap, struct heap_chunk *c, size_t size)
+// Makes `c` free and one with what is free beside it. An arena with nothing else goes back to its source.
+static void give(struct heap *heap, struct heap_chunk *c)
 {
-    size_t rest = size_of(c) - size;
-    if (rest < MIN_CHUNK)
-        return;
-    unsigned used = is_used(c);
-    struct heap_chunk *after = next_of(c);
-    struct heap_chunk *tail = at(c, size);
+    struct heap_chunk *before = at(c, -(ptrdiff_t)c->prev_size), *after = next_of(c);
+    size_t size = size_of(c);
+    c->size_used = size; // inside a larger chunk, too, it tells who frees it twice
     if (!is_used(after)) {
-        bin_remove(heap, after);
-        rest += size_of(after);
+        bin_remove(after);
+        size += size_of(after);
     }
-    set_size(c, size, used);
-    set_size(tail, rest, 0);
-    bin_insert(heap, tail);
+    if (before != c && !is_used(before)) {
+        bin_remove(before);
+        size += size_of(before);
+        c = before;
+    }
+    set_size(c, size, 0);
+    if (c->prev_size == 0 && size_of(next_of(c)) == 0)
+        heap->page_free(c, (size + TAG) / PAGE_SIZE);
+    else
+        bin_insert(heap, c);
 }
 
-// Moves the start of `c` (not in a bin) up by `skip` bytes, so that the block is aligned; the part before
-// becomes a free chunk. What is before that is in use, as free neighbours are always joined.
-static struct heap_chunk *skip_front(struct heap *heap, struct heap_chunk *c, size_t skip)
+// Cuts `c`, which is in use, after `size` bytes. Returns the rest, in use too.
+static struct heap_chunk *split(struct heap_chunk *c, size_t size)
 {
-    if (skip == 0)
-        return c;
-    size_t size = size_of(c);
-    struct heap_chunk *moved = at(c, skip);
-    set_size(c, skip, 0);
-    bin_insert(heap, c);
-    set_size(moved, size - skip, 0);
-    return moved;
+    size_t rest = size_of(c) - size;
+    set_size(c, size, USED);
+    set_size(next_of(c), rest, USED);
+    return next_of(c);
+}
+
+// Gives back what `c`, which is in use, has beyond `size` bytes.
+static void trim(struct heap *heap, struct heap_chunk *c, size_t size)
+{
+    if (size_of(c) - size >= MIN_CHUNK)
+        give(heap, split(c, size));
 }
 
 // Distance from the chunk `c` to the first place where a block is aligned to `align` and room for a free
@@ -157,40 +140,37 @@ static size_t front_gap(const struct heap_chunk *c, size_t align)
     return align_up(block + MIN_CHUNK, align) - block;
 }
 
-static void count_used(struct heap *heap, size_t size)
+static void count_used(struct heap *heap, size_t more)
 {
-    heap->used += size;
-    if (heap->used > heap->peak)
-        heap->peak = heap->used;
+    heap->used += more;
+    heap->peak = MAX(heap->peak, heap->used);
 }
 
-// Bytes of a chunk for a block of `size` bytes; false when that overflows.
-static bool chunk_size(size_t size, size_t *out)
+// Bytes of a chunk for a block of `size` bytes.
+static size_t chunk_size(size_t size)
 {
-    if (add_overflows(size, TAG + ALIGN - 1, out))
-        return false;
-    *out = align_down(*out, ALIGN);
-    if (*out < MIN_CHUNK)
-        *out = MIN_CHUNK;
-    return true;
+    return MAX(align_up(size + TAG, ALIGN), MIN_CHUNK);
 }
 
 void *heap_alloc(struct heap *heap, size_t size, size_t align)
 {
-    size_t need, search;
-    if (!chunk_size(size, &need))
+    if (size > LARGEST || align > LARGEST)
         return NULL;
-    size_t slack = align > ALIGN ? align + MIN_CHUNK : 0;
-    if (add_overflows(need, slack, &search))
-        return NULL;
-    struct heap_chunk *c = bin_find(heap, search);
+    size_t need = chunk_size(size), slack = align > ALIGN ? align + MIN_CHUNK : 0;
+    struct heap_chunk *c = find(heap, need + slack);
+    if (c)
+        bin_remove(c);
+    else
+        c = grow(heap, need + slack);
     if (!c)
-        c = grow(heap, search);
-    if (!c)
         return NULL;
-    bin_remove(heap, c);
-    c = skip_front(heap, c, slack ? front_gap(c, align) : 0);
     c->size_used |= USED;
+    size_t gap = slack ? front_gap(c, align) : 0;
+    if (gap) {
+        struct heap_chunk *aligned = split(c, gap);
+        give(heap, c);
+        c = aligned;
+    }
     trim(heap, c, need);
     count_used(heap, size_of(c));
     return (char *)c + TAG;
@@ -202,7 +182,7 @@ static struct heap_chunk *owned(struct heap *heap, void *pointer)
 {
     if (!is_aligned((uintptr_t)pointer, ALIGN))
         heap->broken("not a heap pointer", pointer);
-    struct heap_chunk *c = at((char *)pointer - TAG, 0);
+    struct heap_chunk *c = at(pointer, -(ptrdiff_t)TAG);
     if (!is_used(c))
         heap->broken("freed twice, or not a heap pointer", pointer);
     if (size_of(c) < MIN_CHUNK || !is_aligned(size_of(c), ALIGN) || next_of(c)->prev_size != size_of(c))
@@ -215,65 +195,31 @@ void heap_free(struct heap *heap, void *pointer)
     if (!pointer)
         return;
     struct heap_chunk *c = owned(heap, pointer);
-    size_t size = size_of(c);
-    heap->used -= size;
-    c->size_used = size;
-
-    struct heap_chunk *after = next_of(c);
-    if (!is_used(after)) {
-        bin_remove(heap, after);
-        size += size_of(after);
-    }
-    if (c->prev_size && !is_used(prev_of(c))) {
-        c = prev_of(c);
-        bin_remove(heap, c);
-        size += size_of(c);
-    }
-    set_size(c, size, 0);
-    bool whole_arena = c->prev_size == 0 && size_of(next_of(c)) == 0;
-    if (whole_arena)
-        heap->page_free(c, (size + TAG) / PAGE_SIZE);
-    else
-        bin_insert(heap, c);
-}
-
-size_t heap_usable(struct heap *heap, void *pointer)
-{
-    return pointer ? size_of(owned(heap, pointer)) - TAG : 0;
-}
-
-// Makes `c` at least `need` bytes long where it is. False when what follows is in use or too short.
-static bool grow_in_place(struct heap *heap, struct heap_chunk *c, size_t need)
-{
-    struct heap_chunk *after = next_of(c);
-    if (size_of(c) >= need)
-        return true;
-    if (is_used(after) || size_of(c) + size_of(after) < need)
-        return false;
-    bin_remove(heap, after);
-    set_size(c, size_of(c) + size_of(after), USED);
-    return true;
+    heap->used -= size_of(c);
+    give(heap, c);
 }
 
 void *heap_resize(struct heap *heap, void *pointer, size_t size)
 {
-    size_t need;
     if (!pointer)
         return heap_alloc(heap, size, ALIGN);
-    if (!chunk_size(size, &need))
+    if (size > LARGEST)
         return NULL;
-    struct heap_chunk *c = owned(heap, pointer);
-    size_t old = size_of(c);
-    if (grow_in_place(heap, c, need)) {
+    struct heap_chunk *c = owned(heap, pointer), *after = next_of(c);
+    size_t old = size_of(c), need = chunk_size(size);
+    if (need > old && !is_used(after) && old + size_of(after) >= need) {
+        bin_remove(after);
+        set_size(c, old + size_of(after), USED);
+    }
+    if (size_of(c) >= need) {
         trim(heap, c, need);
-        heap->used -= old;
-        count_used(heap, size_of(c));
+        count_used(heap, size_of(c) - old);
         return pointer;
     }
     void *copy = heap_alloc(heap, size, ALIGN);
-    if (!copy)
-        return NULL;
-    memcpy(copy, pointer, old - TAG);
-    heap_free(heap, pointer);
+    if (copy) {
+        memcpy(copy, pointer, old - TAG);
+        heap_free(heap, pointer);
+    }
     return copy;
 }

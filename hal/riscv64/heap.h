@@ -18,9 +18,8 @@ struct heap {
     void (*page_free)(void *pages, size_t npages);
     // Called with a description when the caller broke the heap (double free, overrun); must not return.
     void (*broken)(const char *what, const void *pointer);
-    uint64_t bins_used; // bit n: bins[n] is not empty
-    struct heap_chunk *bins[HEAP_BINS];
-    size_t used, peak; // bytes handed out, with headers
+    struct heap_chunk *bins[HEAP_BINS]; // bin n: free chunks of 2^n bytes and more
+    size_t used, peak;                  // bytes handed out, with headers
 };
 
 // `size` bytes aligned to `align` (a power of two, at least 16 is given), or NULL when there is no memory or
@@ -29,9 +28,6 @@ void *heap_alloc(struct heap *heap, size_t size, size_t align);
 
 // Frees what heap_alloc() or heap_resize() returned; NULL is ignored.
 void heap_free(struct heap *heap, void *pointer);
-
-// Bytes that may be used at `pointer`: at least what was asked for.
-size_t heap_usable(struct heap *heap, void *pointer);
 
 // realloc(): grows in place when the neighbour is free. On NULL the old block is untouched.
 void *heap_resize(struct heap *heap, void *pointer, size_t size);

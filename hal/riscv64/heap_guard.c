@@ -7,6 +7,7 @@
 
 #include "core/list.h"
 #include "core/math.h"
+#include "core/util.h"
 #include "hal/trap.h"
 
 #define RED_ZONE   16
@@ -54,33 +55,20 @@ __attribute__((format(printf, 3, 4))) static void broken(struct heap *heap, stru
     heap->broken(text, block_of(guard));
 }
 
-// Index of the first byte that is not `value`, `size` when all are.
-static size_t first_other(const unsigned char *bytes, size_t size, unsigned char value)
+// The `count` bytes from byte `first` of the block on are `value`.
+static void expect(struct heap *heap, struct guard *guard, ptrdiff_t first, size_t count, unsigned char value,
+                   const char *otherwise)
 {
-    size_t i = 0;
-    while (i < size && bytes[i] == value)
-        i++;
-    return i;
+    const unsigned char *bytes = block_of(guard) + first;
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != value)
+            broken(heap, guard, "%s: byte %td is %#x", otherwise, first + (ptrdiff_t)i, bytes[i]);
 }
 
 static void check_red_zones(struct heap *heap, struct guard *guard)
 {
-    const unsigned char *behind = block_of(guard) + guard->size;
-    size_t i = first_other(guard->red, sizeof(guard->red), RED);
-    if (i < sizeof(guard->red))
-        broken(heap, guard, "underrun: byte %td is %#x", (ptrdiff_t)i - (ptrdiff_t)sizeof(guard->red),
-               guard->red[i]);
-    i = first_other(behind, RED_ZONE, RED);
-    if (i < RED_ZONE)
-        broken(heap, guard, "overrun: byte %zu is %#x", guard->size + i, behind[i]);
-}
-
-static void check_dead(struct heap *heap, struct guard *guard)
-{
-    size_t i = first_other(block_of(guard), guard->size, DEAD);
-    if (i < guard->size)
-        broken(heap, guard, "used after it was freed: byte %zu is %#x", i, block_of(guard)[i]);
-    check_red_zones(heap, guard);
+    expect(heap, guard, -(ptrdiff_t)sizeof(guard->red), sizeof(guard->red), RED, "underrun");
+    expect(heap, guard, (ptrdiff_t)guard->size, RED_ZONE, RED, "overrun");
 }
 
 static struct guard *guard_of(struct heap *heap, void *pointer)
@@ -114,7 +102,8 @@ void *guard_alloc(struct heap *heap, size_t size, size_t align, const void *call
 static void let_go_oldest(struct heap *heap)
 {
     struct guard *guard = list_first(&kept, struct guard, node);
-    check_dead(heap, guard);
+    expect(heap, guard, 0, guard->size, DEAD, "used after it was freed");
+    check_red_zones(heap, guard);
     list_remove(&guard->node);
     kept_count--;
     kept_bytes -= guard->size;
@@ -140,16 +129,10 @@ void *guard_resize(struct heap *heap, void *pointer, size_t size, const void *ca
 {
     void *copy = guard_alloc(heap, size, 16, caller);
     if (copy && pointer) {
-        size_t old = guard_usable(heap, pointer);
-        memcpy(copy, pointer, old < size ? old : size);
+        memcpy(copy, pointer, MIN(guard_of(heap, pointer)->size, size));
         guard_free(heap, pointer);
     }
     return copy;
-}
-
-size_t guard_usable(struct heap *heap, void *pointer)
-{
-    return pointer ? guard_of(heap, pointer)->size : 0;
 }
 
 size_t guard_check(struct heap *heap)

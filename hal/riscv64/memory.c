@@ -141,6 +141,7 @@ void *calloc(size_t count, size_t size)
     return block ? memset(block, 0, bytes) : NULL;
 }
 
+// The C library's posix_memalign() calls it.
 void *memalign(size_t align, size_t size)
 {
     if (!is_power_of_two(align)) {
@@ -153,22 +154,6 @@ void *memalign(size_t align, size_t size)
 void *aligned_alloc(size_t align, size_t size)
 {
     return memalign(align, size);
-}
-
-int posix_memalign(void **out, size_t align, size_t size)
-{
-    if (!is_power_of_two(align) || align % sizeof(void *) != 0)
-        return EINVAL;
-    void *block = alloc(size, align, __builtin_return_address(0));
-    if (!block)
-        return ENOMEM;
-    *out = block;
-    return 0;
-}
-
-size_t malloc_usable_size(void *pointer)
-{
-    return guard_usable(&heap, pointer);
 }
 
 size_t mem_check(void)
