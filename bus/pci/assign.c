@@ -122,6 +122,6 @@ void pci_assign(struct pci_root *root)
 {
     struct pci_space spaces[PCI_HOST_SPACES];
 
-    size_bus(root->bus);
-    assign_bus(root->bus, spaces, pci_host_spaces(root->host, spaces));
+    size_bus(&root->bus);
+    assign_bus(&root->bus, spaces, pci_host_spaces(root->host, spaces));
 }

@@ -4,6 +4,7 @@
 #include "internal.h"
 #include "core/errno.h"
 #include "core/log.h"
+#include "core/util.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,33 +16,6 @@ static bool is_absent(uint32_t id)
     uint16_t vendor = (uint16_t)id;
 
     return vendor == 0xffff || vendor == 0;
-}
-
-static struct pci_bus *bus_create(struct pci_root *root, struct pci_device *bridge, unsigned number)
-{
-    struct pci_bus *bus = calloc(1, sizeof(*bus));
-    int error;
-
-    if (!bus) {
-        log_error("pci: no memory for bus %02x", number);
-        return NULL;
-    }
-    bus->root = root;
-    bus->bridge = bridge;
-    bus->number = (uint8_t)number;
-    error = pci_bus_open(bus);
-    if (error) {
-        log_error("pci: cannot reach the configuration space of bus %02x: %s", number, error_name(error));
-        free(bus);
-        return NULL;
-    }
-    return bus;
-}
-
-static void bus_destroy(struct pci_bus *bus)
-{
-    pci_bus_close(bus);
-    free(bus);
 }
 
 static void set_bus_numbers(struct pci_device *bridge, unsigned secondary, unsigned subordinate)
@@ -56,17 +30,20 @@ static void scan_bridge(struct pci_device *bridge)
     struct pci_root *root = bridge->bus->root;
 
     set_bus_numbers(bridge, 0, 0);
-    if (root->next_bus > root->host->bus_last) {
+    if (root->next_bus > root->last_bus) {
         log_error("pci %s: no bus number left for the bus behind it: the last is %02x", bridge->dev.address,
-                  root->host->bus_last);
+                  root->last_bus);
         return;
     }
-    bridge->secondary = bus_create(root, bridge, root->next_bus);
-    if (!bridge->secondary)
+    bridge->secondary = calloc(1, sizeof(*bridge->secondary));
+    if (!bridge->secondary) {
+        log_error("pci: no memory for bus %02x", root->next_bus);
         return;
-    root->next_bus++;
+    }
+    *bridge->secondary =
+        (struct pci_bus){.root = root, .bridge = bridge, .number = (uint8_t)root->next_bus++};
     /* Everything above the secondary bus goes through this bridge until its last bus is known. */
-    set_bus_numbers(bridge, bridge->secondary->number, root->host->bus_last);
+    set_bus_numbers(bridge, bridge->secondary->number, root->last_bus);
     scan_bus(bridge->secondary);
     set_bus_numbers(bridge, bridge->secondary->number, root->next_bus - 1);
 }
@@ -166,12 +143,19 @@ static void scan_bus(struct pci_bus *bus)
 
 int pci_enumerate(struct pci_root *root)
 {
+    const struct pci_host *host = root->host;
+    uint64_t buses = host->ecam_size / PCI_BUS_CONFIG_SIZE;
+    int error = buses > 0 ? mmio_map(&root->config, host->ecam, host->ecam_size) : -ERANGE;
+
     list_init(&root->devices);
-    root->bus = bus_create(root, NULL, root->host->bus_first);
-    if (!root->bus)
-        return -EIO;
-    root->next_bus = root->host->bus_first + 1u;
-    scan_bus(root->bus);
+    if (error) {
+        log_error("pci: cannot reach the configuration space: %s", error_name(error));
+        return error;
+    }
+    root->last_bus = (unsigned)MIN((uint64_t)host->bus_last, host->bus_first + buses - 1);
+    root->bus = (struct pci_bus){.root = root, .number = host->bus_first};
+    root->next_bus = host->bus_first + 1u;
+    scan_bus(&root->bus);
     return 0;
 }
 
@@ -180,12 +164,9 @@ void pci_root_destroy(struct pci_root *root)
     list_for_each_safe (node, &root->devices) {
         struct pci_device *pdev = list_entry(node, struct pci_device, node);
 
-        if (pdev->secondary)
-            bus_destroy(pdev->secondary);
+        free(pdev->secondary);
         list_remove(node);
         free(pdev);
     }
-    if (root->bus)
-        bus_destroy(root->bus);
-    root->bus = NULL;
+    mmio_unmap(&root->config);
 }

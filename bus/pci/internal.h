@@ -16,24 +16,20 @@ struct pci_bus {
     struct pci_root *root;
     struct pci_device *bridge; /* the bridge it is behind; NULL on the root bus */
     uint8_t number;
-    struct mmio config;   /* ecam.c: its part of configuration space */
     struct pci_bar *bars; /* assign.c: everything on it that needs addresses */
 };
 
 /* A host bridge and everything behind it. */
 struct pci_root {
     const struct pci_host *host; /* windows, interrupt wires, bus numbers */
-    struct pci_bus *bus;         /* the root bus */
+    struct mmio config;          /* configuration space, of all buses */
+    struct pci_bus bus;          /* the root bus */
     unsigned next_bus;           /* number for the next bridge's bus */
+    unsigned last_bus;
     struct list_node devices; /* every struct pci_device, by its `node`, a bridge before what is behind it */
 };
 
-/* ecam.c: reaches configuration space of bus->number. Returns 0, -ERANGE (not in the ECAM) or mmio_map()'s
- * error. */
-int pci_bus_open(struct pci_bus *bus);
-void pci_bus_close(struct pci_bus *bus);
-
-/* Vendor (low half) and device number of a function that may not be there; all ones then. */
+/* ecam.c: vendor (low half) and device number of a function that may not be there; all ones then. */
 uint32_t pci_bus_read_id(const struct pci_bus *bus, unsigned slot, unsigned function);
 
 /* Sets and clears bits of the command register. */
@@ -41,7 +37,7 @@ void pci_command(struct pci_device *pdev, uint16_t set, uint16_t clear);
 
 /*
  * enumerate.c: finds every device from the host bridge on, numbers the buses and sizes the BARs. What cannot
- * be reached is logged and left out. Returns 0, or -EIO when that is the root bus itself.
+ * be reached is logged and left out. Returns 0, or an errno when that is the root bus itself.
  */
 int pci_enumerate(struct pci_root *root);
 

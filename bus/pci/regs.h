@@ -6,9 +6,10 @@
 #ifndef BUS_PCI_REGS_H
 #define BUS_PCI_REGS_H
 
-#define PCI_CONFIG_SIZE 4096u
-#define PCI_SLOTS       32u
-#define PCI_FUNCTIONS   8u
+#define PCI_CONFIG_SIZE     4096u
+#define PCI_BUS_CONFIG_SIZE 0x100000ul
+#define PCI_SLOTS           32u
+#define PCI_FUNCTIONS       8u
 
 #define PCI_REG_VENDOR           0x00u
 #define PCI_REG_DEVICE           0x02u
@@ -37,7 +38,6 @@
 #define PCI_BAR_REG_IO_MASK  0xfffffffcu
 #define PCI_BAR_REG_TYPE     0x6u
 #define PCI_BAR_REG_TYPE_32  0x0u
-#define PCI_BAR_REG_TYPE_1M  0x2u
 #define PCI_BAR_REG_TYPE_64  0x4u
 #define PCI_BAR_REG_PREFETCH 0x8u
 #define PCI_BAR_REG_MEM_MASK 0xfffffff0u
@@ -64,7 +64,6 @@
 
 /* Capability list, section 6.7. */
 #define PCI_CAP_FIRST 0x40u
-#define PCI_CAP_LAST  0xfcu
 #define PCI_CAP_NEXT  1u /* offset inside a capability */
 
 /* PCI Express capability, PCIe Base Specification 3.0 section 7.8.2. */

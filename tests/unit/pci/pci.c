@@ -449,7 +449,11 @@ static void a_small_ecam_is_an_error(void **state)
     fake_add(fake_add_bridge(&fake.root, 1, false)->behind, 0, 0, 0x1234, 1, 0);
     start();
     assert_int_equal(count(), 1);
-    assert_logged("bus: error: pci: cannot reach the configuration space of bus 01: ERANGE\n");
+    assert_logged("bus: error: pci 00:01.0: no bus number left for the bus behind it: the last is 00\n");
+    init_exit_all();
+    fake.machine.pci.ecam_size = MIB - 1;
+    assert_int_equal(init_run_all(), -ERANGE);
+    assert_logged("bus: error: pci: cannot reach the configuration space: ERANGE\n");
 }
 
 static void a_bridge_without_prefetchable_window(void **state)
