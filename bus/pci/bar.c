@@ -25,49 +25,26 @@ static uint32_t size_mask(struct pci_device *pdev, unsigned reg)
     return mask;
 }
 
-/* The size is the weight of the lowest address bit that can be set. */
-static void set_size(struct pci_bar *bar, uint64_t mask)
-{
-    bar->size = bar->align = mask & (~mask + 1);
-}
-
-/* Returns how many registers the BAR takes. */
-static unsigned size_memory_bar(struct pci_device *pdev, unsigned index, unsigned count, uint32_t low)
-{
-    struct pci_bar *bar = &pdev->bars[index];
-    uint64_t mask = low & PCI_BAR_REG_MEM_MASK;
-
-    bar->flags = low & PCI_BAR_REG_PREFETCH ? PCI_BAR_PREFETCH : 0;
-    switch (low & PCI_BAR_REG_TYPE) {
-    case PCI_BAR_REG_TYPE_32:
-        set_size(bar, mask);
-        return 1;
-    case PCI_BAR_REG_TYPE_64:
-        if (index + 1 == count)
-            break;
-        mask |= (uint64_t)size_mask(pdev, bar_register(index + 1)) << 32;
-        bar->flags |= PCI_BAR_64;
-        set_size(bar, mask);
-        return 2;
-    default:
-        break;
-    }
-    log_warn("pci %s: BAR%u: unusable type in %#x, left alone", pdev->dev.address, index, (unsigned)low);
-    bar->flags = 0;
-    return 1;
-}
-
+/* The size is the weight of the lowest address bit that can be set. Returns how many registers the BAR takes.
+ */
 static unsigned size_bar(struct pci_device *pdev, unsigned index, unsigned count)
 {
+    struct pci_bar *bar = &pdev->bars[index];
     uint32_t low = size_mask(pdev, bar_register(index));
+    bool io = low & PCI_BAR_REG_IO;
+    bool wide = !io && (low & PCI_BAR_REG_TYPE) == PCI_BAR_REG_TYPE_64 && index + 1 < count;
+    uint64_t mask = low & (io ? PCI_BAR_REG_IO_MASK : PCI_BAR_REG_MEM_MASK);
 
-    if (low == 0)
+    if (!io && !wide && (low & PCI_BAR_REG_TYPE) != PCI_BAR_REG_TYPE_32) {
+        log_warn("pci %s: BAR%u: unusable type in %#x, left alone", pdev->dev.address, index, (unsigned)low);
         return 1;
-    if (!(low & PCI_BAR_REG_IO))
-        return size_memory_bar(pdev, index, count, low);
-    pdev->bars[index].flags = PCI_BAR_IO;
-    set_size(&pdev->bars[index], low & PCI_BAR_REG_IO_MASK);
-    return 1;
+    }
+    if (wide)
+        mask |= (uint64_t)size_mask(pdev, bar_register(index + 1)) << 32;
+    bar->flags = io ? PCI_BAR_IO : low & PCI_BAR_REG_PREFETCH ? PCI_BAR_PREFETCH : 0;
+    bar->flags |= wide ? PCI_BAR_64 : 0;
+    bar->size = bar->align = mask & (~mask + 1);
+    return wide ? 2 : 1;
 }
 
 void pci_size_bars(struct pci_device *pdev, unsigned count)
