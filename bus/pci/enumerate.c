@@ -67,8 +67,6 @@ static void read_header(struct pci_device *pdev, uint8_t header)
 {
     switch (header & PCI_HEADER_TYPE_MASK) {
     case PCI_HEADER_DEVICE:
-        pdev->subsystem_vendor = pci_config_read16(pdev, PCI_REG_SUBSYSTEM_VENDOR);
-        pdev->subsystem = pci_config_read16(pdev, PCI_REG_SUBSYSTEM);
         pci_size_bars(pdev, PCI_BARS);
         pci_config_write32(pdev, PCI_REG_ROM, 0);
         break;

@@ -27,8 +27,6 @@
 #define PCI_HEADER_BRIDGE        1u
 #define PCI_HEADER_MULTIFUNCTION 0x80u
 #define PCI_REG_BAR0             0x10u
-#define PCI_REG_SUBSYSTEM_VENDOR 0x2cu
-#define PCI_REG_SUBSYSTEM        0x2eu
 #define PCI_REG_ROM              0x30u
 #define PCI_REG_CAPABILITIES     0x34u
 #define PCI_REG_PIN              0x3du

@@ -45,32 +45,25 @@
         __asm__ volatile("csrr %0, " CSR_STRING2(csr) : "=r"(csr_value)::"memory");                          \
         csr_value;                                                                                           \
     })
-#define csr_write(csr, value)                                                                                \
-    __asm__ volatile("csrw " CSR_STRING2(csr) ", %0" ::"rK"((unsigned long)(value)) : "memory")
-#define csr_set(csr, bits)                                                                                   \
-    __asm__ volatile("csrs " CSR_STRING2(csr) ", %0" ::"rK"((unsigned long)(bits)) : "memory")
-#define csr_clear(csr, bits)                                                                                 \
-    __asm__ volatile("csrc " CSR_STRING2(csr) ", %0" ::"rK"((unsigned long)(bits)) : "memory")
-// Writes `value` and returns what was there.
-#define csr_swap(csr, value)                                                                                 \
+
+// One instruction that writes, sets or clears bits; and one that also returns what was there.
+#define csr_change(op, csr, bits)                                                                            \
+    __asm__ volatile(op " " CSR_STRING2(csr) ", %0" ::"rK"((unsigned long)(bits)) : "memory")
+#define csr_exchange(op, csr, bits)                                                                          \
     ({                                                                                                       \
         unsigned long csr_value;                                                                             \
-        __asm__ volatile("csrrw %0, " CSR_STRING2(csr) ", %1"                                                \
-                         : "=r"(csr_value)                                                                   \
-                         : "rK"((unsigned long)(value))                                                      \
-                         : "memory");                                                                        \
-        csr_value;                                                                                           \
-    })
-// Clears `bits` and returns what was there.
-#define csr_fetch_clear(csr, bits)                                                                           \
-    ({                                                                                                       \
-        unsigned long csr_value;                                                                             \
-        __asm__ volatile("csrrc %0, " CSR_STRING2(csr) ", %1"                                                \
+        __asm__ volatile(op " %0, " CSR_STRING2(csr) ", %1"                                                  \
                          : "=r"(csr_value)                                                                   \
                          : "rK"((unsigned long)(bits))                                                       \
                          : "memory");                                                                        \
         csr_value;                                                                                           \
     })
+
+#define csr_write(csr, value)      csr_change("csrw", csr, value)
+#define csr_set(csr, bits)         csr_change("csrs", csr, bits)
+#define csr_clear(csr, bits)       csr_change("csrc", csr, bits)
+#define csr_swap(csr, value)       csr_exchange("csrrw", csr, value)
+#define csr_fetch_clear(csr, bits) csr_exchange("csrrc", csr, bits)
 
 #endif
 #endif

@@ -68,8 +68,6 @@ struct pci_device {
     uint16_t vendor;
     uint16_t device;
     uint32_t class; /* base class << 16 | sub-class << 8 | programming interface */
-    uint16_t subsystem_vendor;
-    uint16_t subsystem;
     struct pci_bus *secondary;                   /* a bridge: the bus behind it; else NULL */
     struct pci_bar bars[PCI_BARS + PCI_WINDOWS]; /* its BARs by number, then the windows of a bridge */
 

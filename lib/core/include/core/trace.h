@@ -38,8 +38,6 @@ struct trace_host {
     int (*write)(const char *text, size_t length);
 };
 
-#ifdef CONFIG_TRACE
-
 /* Events are recorded from now on. `host` must stay valid. */
 void trace_start(const struct trace_host *host);
 
@@ -61,33 +59,17 @@ void trace_record(enum trace_kind kind, const char *category, const char *name, 
  */
 void trace_switch(const char *name);
 
+#ifdef CONFIG_TRACE
 #define TRACE_RECORD(...) trace_record(__VA_ARGS__)
-
 #else
-
-static inline void trace_record(enum trace_kind kind, const char *category, const char *name, uint64_t a,
-                                uint64_t b)
-{
-    (void)kind, (void)category, (void)name, (void)a, (void)b;
-}
-
-static inline int trace_dump(void)
-{
-    return 0;
-}
-
-static inline void trace_switch(const char *name)
-{
-    (void)name;
-}
-
 /* The arguments are still type-checked. */
 #define TRACE_RECORD(...)                                                                                    \
     do {                                                                                                     \
         if (0)                                                                                               \
             trace_record(__VA_ARGS__);                                                                       \
     } while (0)
-
+#define trace_dump()       ((void)0)
+#define trace_switch(name) ((void)(name))
 #endif
 
 #define trace_begin(category, name, a, b) TRACE_RECORD(TRACE_BEGIN, category, name, a, b)
