@@ -67,8 +67,8 @@ struct pci_device {
     uint8_t pin; /* INTx pin: 0 none, 1 … 4 = INTA# … INTD# */
     uint16_t vendor;
     uint16_t device;
-    uint32_t class; /* base class << 16 | sub-class << 8 | programming interface */
-    struct pci_bus *secondary;                   /* a bridge: the bus behind it; else NULL */
+    uint32_t class;            /* base class << 16 | sub-class << 8 | programming interface */
+    struct pci_bus *secondary; /* a bridge: the bus behind it; else NULL */
     struct pci_bar bars[PCI_BARS + PCI_WINDOWS]; /* its BARs by number, then the windows of a bridge */
 
     unsigned intx_irq;     /* number for irq_attach(), 0: not wired */
