@@ -14,7 +14,7 @@ simt-libs := -pthread -lm
 LLVM_CONFIG ?= $(firstword $(wildcard /usr/lib/llvm-19/bin/llvm-config) $(shell command -v llvm-config-19))
 ifneq ($(LLVM_CONFIG),)
 simt-srcs += $(addprefix qemu/simt/jit/, \
-    abs.c cache.c compile.c emit.c emit_alu.c emit_flow.c emit_mem.c graph.c rows.c run.c slice.c)
+    abs.c cache.c compile.c emit.c emit_alu.c emit_flow.c emit_mem.c graph.c host.c rows.c run.c slice.c)
 simt-cflags += -DSIMT_HAVE_JIT -isystem $(shell $(LLVM_CONFIG) --includedir)
 simt-libs += $(shell $(LLVM_CONFIG) --link-shared --ldflags --libs)
 endif

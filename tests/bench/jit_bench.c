@@ -47,7 +47,9 @@ static float *floats(uint32_t at)
 
 static struct simt *device(enum simt_engine engine, uint32_t units)
 {
-    const struct simt_config config = {.num_cus = units, .engine = engine};
+    const char *bits = getenv("WEFT_VECTOR_BITS");
+    const struct simt_config config = {
+        .num_cus = units, .engine = engine, .vector_bits = bits ? (uint32_t)strtoul(bits, NULL, 0) : 0};
     struct simt *s = NULL;
     if (simt_create(&s, &config, vram, VRAM_SIZE) != 0) {
         fail("no device");

@@ -61,24 +61,33 @@ class Checks:
     def isa_avx512(self):
         return self.isa("avx512")
 
-    def isa_jit(self):
+    def isa_jit(self, bits):
         """Compiling takes milliseconds per instruction, so this one is small."""
-        compared = self.program(
-            "isa_base", "--jit", "--count", 2000 if self.long else 50, "--seed", SEED, "--oracle", ORACLE, "--dir", BUILD
-        )
-        return Result("RV32IMAF, JIT", "qemu-riscv32", *compared)
+        compared = self.program("isa_base", "--jit", "--vector-bits", bits, "--count", 2000 if self.long else 50,
+                                "--seed", SEED, "--oracle", ORACLE, "--dir", BUILD)
+        return Result(f"RV32IMAF, JIT, {bits}-bit vectors", "qemu-riscv32", *compared)
 
-    def divergence_compiled(self, engine, quick):
+    def isa_jit_128(self):
+        return self.isa_jit(128)
+
+    def isa_jit_256(self):
+        return self.isa_jit(256)
+
+    def isa_jit_512(self):
+        return self.isa_jit(512)
+
+    def divergence_compiled(self, engine, bits, quick):
         count = 100 if self.long else quick
         kernels = ["--kernels", BUILD / "kernels"] if self.long else []
-        compared = self.program("divergence", f"--{engine}", "--count", count, "--seed", SEED, *kernels, "--dir", BUILD)
-        return Result(f"control flow, engine={engine}", "scalar interpreter", *compared)
+        compared = self.program("divergence", f"--{engine}", "--vector-bits", bits, "--count", count, "--seed", SEED,
+                                *kernels, "--dir", BUILD)
+        return Result(f"control flow, engine={engine}, {bits}-bit vectors", "scalar interpreter", *compared)
 
     def divergence_jit(self):
-        return self.divergence_compiled("jit", 1)
+        return self.divergence_compiled("jit", 256, 1)
 
     def divergence_check(self):
-        return self.divergence_compiled("check", 2)
+        return self.divergence_compiled("check", 512, 2)
 
     def divergence(self):
         count = 10**4 if self.long else 300
@@ -120,4 +129,4 @@ def interpreters():
     return [name for name, wanted in needs.items() if wanted <= flags]
 
 
-NAMES = [f"isa_{name}" for name in interpreters()] + ["isa_jit", "decoder", "widen", "narrow", "divergence", "divergence_jit", "divergence_check"]
+NAMES = [f"isa_{name}" for name in interpreters()] + ["isa_jit_128", "isa_jit_256", "isa_jit_512", "decoder", "widen", "narrow", "divergence", "divergence_jit", "divergence_check"]

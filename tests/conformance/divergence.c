@@ -4,12 +4,12 @@
  * must agree: all of memory, the instructions retired by all threads together, the barriers completed.
  *
  * usage: divergence [--count RANDOM_PROGRAMS] [--seed N] [--kernels FOLDER] [--dir FOLDER] [--jit|--check]
- * [--program SEED]
+ * [--vector-bits N] [--program SEED]
  *
  * --program runs one random program again, by the seed that a message named.
  * --jit compares the JIT, which leaves some kernels to the interpreter (irreducible ones): the last line says
- * how many; --check the same with engine=check, which also compares registers. Exit status 77 when the engine
- * was built without it.
+ * how many; --check the same with engine=check, which also compares registers. --vector-bits: as struct
+ * simt_config has it. Exit status 77 when the engine was built without it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -36,6 +36,7 @@ struct shape {
 
 struct totals {
     enum simt_engine engine;
+    uint32_t vector_bits;
     uint64_t programs, launches, insns, mismatches, interpreted;
 };
 
@@ -86,6 +87,7 @@ static void device_open(struct device *d, const struct simt_config *config, stru
 
     *d = (struct device){.config = *config, .vram = checked(malloc(VRAM_SIZE))};
     d->config.engine = t->engine;
+    d->config.vector_bits = t->vector_bits;
     d->config.log = note;
     d->config.log_opaque = &t->interpreted;
     err = simt_create(&d->s, &d->config, d->vram, VRAM_SIZE);
@@ -289,8 +291,9 @@ static void check_random(uint64_t seed, const char *dir, struct totals *t)
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"count", 1, NULL, 'n'}, {"seed", 1, NULL, 's'},  {"kernels", 1, NULL, 'k'}, {"dir", 1, NULL, 'd'},
-        {"jit", 0, NULL, 'j'},   {"check", 0, NULL, 'c'}, {"program", 1, NULL, 'p'}, {NULL, 0, NULL, 0}};
+        {"count", 1, NULL, 'n'},   {"seed", 1, NULL, 's'},        {"kernels", 1, NULL, 'k'},
+        {"dir", 1, NULL, 'd'},     {"jit", 0, NULL, 'j'},         {"check", 0, NULL, 'c'},
+        {"program", 1, NULL, 'p'}, {"vector-bits", 1, NULL, 'v'}, {NULL, 0, NULL, 0}};
     uint64_t count = 300, seed = 1, program = 0;
     const char *kernels = NULL, *dir = "/tmp";
     struct totals t = {.engine = SIMT_ENGINE_INTERP};
@@ -309,6 +312,8 @@ int main(int argc, char **argv)
             t.engine = SIMT_ENGINE_JIT;
         else if (c == 'c')
             t.engine = SIMT_ENGINE_CHECK;
+        else if (c == 'v')
+            t.vector_bits = (uint32_t)strtoul(optarg, NULL, 0);
         else if (c == 'p')
             program = strtoull(optarg, NULL, 0);
         else

@@ -7,12 +7,13 @@
  * warp. Each tested instruction stores its result (and, in flag batches, fflags), so that nothing masks an
  * error. The code and all addresses are the same in both, hence pc-relative results compare too.
  *
- * usage: isa [--count N] [--seed N] [--oracle PROGRAM] [--dir FOLDER] [--jit] [--batch SEED]
+ * usage: isa [--count N] [--seed N] [--oracle PROGRAM] [--dir FOLDER] [--jit] [--vector-bits N]
+ * [--batch SEED]
  *
  * --batch runs one batch again, by the seed that a message named.
  * --jit compares the JIT, with code that it takes: no CSR instruction. Batches that it
- * leaves to the interpreter all the same count as mismatches. Exit status 77 when the engine was built
- * without it.
+ * leaves to the interpreter all the same count as mismatches. --vector-bits: as struct simt_config has it.
+ * Exit status 77 when the engine was built without it.
  */
 #include <elf.h>
 #include <errno.h>
@@ -668,6 +669,7 @@ static uint32_t *run_oracle(const char *oracle, const char *elf, uint32_t words)
     return out;
 }
 
+static uint32_t vector_bits;
 static const char *const no_jit = "all kernels are interpreted";
 
 /* Kernels that the JIT refused; without a JIT there is nothing to do. */
@@ -690,6 +692,7 @@ static uint32_t run_engine(const struct batch *b, uint8_t *vram, uint32_t lanes,
                                  .warp_size = warp_size,
                                  .deterministic = true,
                                  .engine = b->jit ? SIMT_ENGINE_JIT : SIMT_ENGINE_INTERP,
+                                 .vector_bits = vector_bits,
                                  .log = note,
                                  .log_opaque = &messages};
     struct simt_launch launch = {.kernel = b->entry_engine, .grid = {1, 1, 1}, .block = {lanes, 1, 1}};
@@ -766,9 +769,10 @@ static void run_batch(uint64_t seed, uint32_t count, bool jit, const char *oracl
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"count", 1, NULL, 'n'}, {"seed", 1, NULL, 's'},  {"oracle", 1, NULL, 'o'}, {"dir", 1, NULL, 'd'},
-        {"jit", 0, NULL, 'j'},   {"batch", 1, NULL, 'b'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"count", 1, NULL, 'n'},       {"seed", 1, NULL, 's'},
+                                            {"oracle", 1, NULL, 'o'},      {"dir", 1, NULL, 'd'},
+                                            {"jit", 0, NULL, 'j'},         {"batch", 1, NULL, 'b'},
+                                            {"vector-bits", 1, NULL, 'v'}, {NULL, 0, NULL, 0}};
     uint64_t count = 100000, seed = 1;
     const char *oracle = "qemu-riscv32", *dir = "/tmp";
     struct totals t = {0};
@@ -788,6 +792,8 @@ int main(int argc, char **argv)
             dir = optarg;
         else if (c == 'j')
             jit = true;
+        else if (c == 'v')
+            vector_bits = (uint32_t)strtoul(optarg, NULL, 0);
         else if (c == 'b')
             one_batch = strtoull(optarg, NULL, 0);
         else

@@ -454,13 +454,20 @@ static int parse_engine(const char *name, enum simt_engine *engine)
     return -EINVAL;
 }
 
+/* Of a variable of the environment, 0 when it is not set. */
+static uint32_t environment_number(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? (uint32_t)strtoul(text, NULL, 0) : 0;
+}
+
 static int sim_probe(struct device *dev)
 {
     if (dev->number >= CONFIG_GPGPU_SIM_DEVICES || !hosted_gpu_wanted("sim"))
         return -ENODEV;
     char timeline[PATH_MAX];
-    const char *units = getenv("WEFT_UNITS"); /* compute units */
-    struct simt_config engine = {.num_cus = units ? (uint32_t)strtoul(units, NULL, 0) : 0};
+    struct simt_config engine = {.num_cus = environment_number("WEFT_UNITS"),
+                                 .vector_bits = environment_number("WEFT_VECTOR_BITS")};
     struct gpgpu_sim_config config = {
         .timeline = machine_bootarg("timeline", timeline, sizeof(timeline)) ? timeline : NULL,
         .vram_bytes = (uint64_t)CONFIG_GPGPU_SIM_VRAM_MIB << 20,

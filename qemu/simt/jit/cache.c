@@ -135,7 +135,7 @@ static bool have_compiler(struct jit *j)
     const char *why = NULL;
 
     if (!j->compiler && !j->broken) {
-        j->compiler = jit_compiler_create(&why);
+        j->compiler = jit_compiler_create(simt_get_config(j->dev)->vector_bits, &why);
         j->broken = !j->compiler;
         if (j->broken) {
             simt_log(j->dev, "simt: no JIT, all kernels are interpreted: %s", why);

@@ -5,13 +5,13 @@
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
 #include <llvm-c/Target.h>
-#include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emit.h"
+#include "host.h"
 
 /* Registers become SSA values, then redundancy goes: checks of the same address, masks, conversions. */
 #define PASSES                                                                                               \
@@ -19,6 +19,7 @@
     "loop-mssa(licm),gvn,simplifycfg,instcombine<no-verify-fixpoint>)"
 
 struct jit_compiler {
+    struct jit_host host;
     LLVMOrcLLJITRef jit;
     LLVMTargetMachineRef machine; /* for the passes; the JIT has its own */
     unsigned serial;
@@ -28,25 +29,6 @@ static const char *note_error(LLVMErrorRef error, const char *why)
 {
     LLVMConsumeError(error);
     return why;
-}
-
-static LLVMTargetMachineRef host_machine(void)
-{
-    char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(),
-         *features = LLVMGetHostCPUFeatures();
-    char *error = NULL;
-    LLVMTargetRef target;
-    LLVMTargetMachineRef machine = NULL;
-
-    if (!LLVMGetTargetFromTriple(triple, &target, &error)) {
-        machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault,
-                                          LLVMRelocPIC, LLVMCodeModelSmall);
-    }
-    LLVMDisposeMessage(error);
-    LLVMDisposeMessage(triple);
-    LLVMDisposeMessage(cpu);
-    LLVMDisposeMessage(features);
-    return machine;
 }
 
 /* Code generation may call functions of the C library (fmaf on hosts without the instruction). */
@@ -61,7 +43,7 @@ static LLVMErrorRef find_host_symbols(LLVMOrcLLJITRef jit)
     return error;
 }
 
-struct jit_compiler *jit_compiler_create(const char **why)
+struct jit_compiler *jit_compiler_create(unsigned vector_bits, const char **why)
 {
     struct jit_compiler *c = calloc(1, sizeof(*c));
     LLVMTargetMachineRef machine;
@@ -72,8 +54,13 @@ struct jit_compiler *jit_compiler_create(const char **why)
     }
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
-    c->machine = host_machine();
-    machine = host_machine();
+    if (!jit_host_init(&c->host, vector_bits)) {
+        *why = "out of memory";
+        jit_compiler_destroy(c);
+        return NULL;
+    }
+    c->machine = jit_host_machine(&c->host);
+    machine = jit_host_machine(&c->host);
     if (!c->machine || !machine) {
         *why = "LLVM does not know this host";
         jit_compiler_destroy(c);
@@ -103,6 +90,7 @@ void jit_compiler_destroy(struct jit_compiler *c)
     if (c->machine) {
         LLVMDisposeTargetMachine(c->machine);
     }
+    jit_host_free(&c->host);
     free(c);
 }
 
@@ -270,6 +258,7 @@ static const char *generate(struct jit_compiler *c, const struct jit_variant *v,
 
     snprintf(name, sizeof(name), "kernel%u", c->serial++);
     if (e) {
+        e->host = &c->host;
         e->g = out->graph;
         e->variant = v;
         e->full = full;

@@ -24,8 +24,8 @@ struct jit_compiled {
     void *tracker;     /* of the JIT's resources */
 };
 
-/* A compiler for this host, or NULL with a reason in *why. */
-struct jit_compiler *jit_compiler_create(const char **why);
+/* A compiler for this host, or NULL with a reason in *why. vector_bits: see struct simt_config. */
+struct jit_compiler *jit_compiler_create(unsigned vector_bits, const char **why);
 void jit_compiler_destroy(struct jit_compiler *c);
 
 /* Compile prog. 0 and *out, or -1 with a constant reason in *why. Any thread, one at a time. */

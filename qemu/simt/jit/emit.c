@@ -18,11 +18,11 @@ LLVMValueRef jit_i64(struct jit_emit *e, uint64_t v)
 
 LLVMValueRef jit_splat_const(struct jit_emit *e, uint32_t v)
 {
-    LLVMValueRef lanes[JIT_CHUNK];
-    for (unsigned i = 0; i < JIT_CHUNK; i++) {
+    LLVMValueRef lanes[JIT_MAX_LANES];
+    for (unsigned i = 0; i < e->lanes; i++) {
         lanes[i] = jit_i32(e, v);
     }
-    return LLVMConstVector(lanes, JIT_CHUNK);
+    return LLVMConstVector(lanes, e->lanes);
 }
 
 LLVMValueRef jit_splat(struct jit_emit *e, LLVMValueRef scalar)
@@ -77,20 +77,20 @@ LLVMValueRef jit_value_scalar(struct jit_emit *e, unsigned r, struct jit_value *
 
 LLVMValueRef jit_lane_index(struct jit_emit *e, unsigned c)
 {
-    LLVMValueRef lanes[JIT_CHUNK];
-    for (unsigned i = 0; i < JIT_CHUNK; i++) {
-        lanes[i] = jit_i32(e, c * JIT_CHUNK + i);
+    LLVMValueRef lanes[JIT_MAX_LANES];
+    for (unsigned i = 0; i < e->lanes; i++) {
+        lanes[i] = jit_i32(e, c * e->lanes + i);
     }
-    return LLVMConstVector(lanes, JIT_CHUNK);
+    return LLVMConstVector(lanes, e->lanes);
 }
 
 static LLVMValueRef strided_lanes(struct jit_emit *e, int32_t stride, unsigned c)
 {
-    LLVMValueRef lanes[JIT_CHUNK];
-    for (unsigned i = 0; i < JIT_CHUNK; i++) {
-        lanes[i] = jit_i32(e, (uint32_t)stride * (c * JIT_CHUNK + i));
+    LLVMValueRef lanes[JIT_MAX_LANES];
+    for (unsigned i = 0; i < e->lanes; i++) {
+        lanes[i] = jit_i32(e, (uint32_t)stride * (c * e->lanes + i));
     }
-    return LLVMConstVector(lanes, JIT_CHUNK);
+    return LLVMConstVector(lanes, e->lanes);
 }
 
 LLVMValueRef jit_value_chunk(struct jit_emit *e, unsigned r, struct jit_value *v, unsigned c)
@@ -187,25 +187,31 @@ static LLVMValueRef fit_for_raw(struct jit_emit *e, LLVMValueRef bits)
 
 LLVMValueRef jit_mask_chunk(struct jit_emit *e, LLVMValueRef mask, unsigned c)
 {
-    LLVMValueRef bit[JIT_CHUNK];
-    for (unsigned i = 0; i < JIT_CHUNK; i++) {
-        bit[i] = jit_i32(e, 1u << (c * JIT_CHUNK + i));
+    LLVMValueRef bit[JIT_MAX_LANES];
+    for (unsigned i = 0; i < e->lanes; i++) {
+        bit[i] = jit_i32(e, 1u << (c * e->lanes + i));
     }
-    LLVMValueRef of_lane = LLVMConstVector(bit, JIT_CHUNK);
+    LLVMValueRef of_lane = LLVMConstVector(bit, e->lanes);
     LLVMValueRef both = LLVMBuildAnd(e->b, jit_splat(e, mask), of_lane, "");
     return LLVMBuildICmp(e->b, LLVMIntEQ, both, of_lane, "");
 }
 
-LLVMValueRef jit_ballot(struct jit_emit *e, LLVMValueRef const cond[JIT_CHUNKS])
+LLVMValueRef jit_ballot(struct jit_emit *e, LLVMValueRef const cond[JIT_MAX_CHUNKS])
 {
     LLVMValueRef all = NULL;
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
-        LLVMValueRef byte = LLVMBuildBitCast(e->b, cond[c], e->i8, "");
-        LLVMValueRef word = LLVMBuildZExt(e->b, byte, e->i32, "");
-        word = LLVMBuildShl(e->b, word, jit_i32(e, c * JIT_CHUNK), "");
+    for (unsigned c = 0; c < e->chunks; c++) {
+        LLVMValueRef bits = LLVMBuildBitCast(e->b, cond[c], e->lane_bits, "");
+        LLVMValueRef word = LLVMBuildZExt(e->b, bits, e->i32, "");
+        word = LLVMBuildShl(e->b, word, jit_i32(e, c * e->lanes), "");
         all = all ? LLVMBuildOr(e->b, all, word, "") : word;
     }
     return all;
+}
+
+LLVMValueRef jit_all_lanes(struct jit_emit *e, LLVMValueRef bits)
+{
+    LLVMValueRef word = LLVMBuildBitCast(e->b, bits, e->lane_bits, "");
+    return LLVMBuildICmp(e->b, LLVMIntEQ, word, LLVMConstAllOnes(e->lane_bits), "");
 }
 
 /* ---- counters ---- */
@@ -282,13 +288,13 @@ static LLVMValueRef row_part(struct jit_emit *e, unsigned r, unsigned lane)
 
 LLVMValueRef jit_row_chunk(struct jit_emit *e, unsigned r, unsigned c)
 {
-    return row_part(e, r, c * JIT_CHUNK);
+    return row_part(e, r, c * e->lanes);
 }
 
 void jit_spill(struct jit_emit *e, uint64_t set)
 {
     for (unsigned r = 1; r < JIT_REGS; r++) {
-        for (unsigned c = 0; (set >> r & 1) && c < JIT_CHUNKS; c++) {
+        for (unsigned c = 0; (set >> r & 1) && c < e->chunks; c++) {
             bool written = e->regs.written >> r & 1;
             LLVMBuildStore(e->b, visible_chunk(e, r, jit_get(e, r), written, c), jit_row_chunk(e, r, c));
         }
@@ -308,7 +314,7 @@ static struct jit_abs leave_row(struct jit_emit *e, unsigned r, struct jit_value
         return v->a;
     }
     bool there = !blend && e->is_masked && e->masked_in_rows;
-    for (unsigned c = 0; !there && c < JIT_CHUNKS; c++) {
+    for (unsigned c = 0; !there && c < e->chunks; c++) {
         LLVMValueRef lanes = blend ? visible_chunk(e, r, v, true, c) : jit_value_chunk(e, r, v, c);
         LLVMBuildStore(e->b, lanes, jit_row_chunk(e, r, c));
     }
@@ -338,7 +344,7 @@ void jit_take_rows(struct jit_emit *e, const struct jit_state *state, uint64_t s
             LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->i32, row_part(e, r, 0), ""), e->scalar_var[r]);
         }
         bool there = kind != JIT_VARYING || (masked && e->masked_in_rows);
-        for (unsigned c = 0; !there && c < JIT_CHUNKS; c++) {
+        for (unsigned c = 0; !there && c < e->chunks; c++) {
             LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->vec, jit_row_chunk(e, r, c), ""),
                            e->vector_var[masked][r][c]);
         }
@@ -393,14 +399,13 @@ static void also(struct jit_emit *e, LLVMValueRef *ok, LLVMValueRef cond)
     *ok = *ok ? LLVMBuildAnd(e->b, *ok, cond, "") : cond;
 }
 
-static LLVMValueRef every_lane(struct jit_emit *e, LLVMValueRef const cond[JIT_CHUNKS])
+static LLVMValueRef every_lane(struct jit_emit *e, LLVMValueRef const cond[JIT_MAX_CHUNKS])
 {
     LLVMValueRef all = cond[0];
-    for (unsigned c = 1; c < JIT_CHUNKS; c++) {
+    for (unsigned c = 1; c < e->chunks; c++) {
         all = LLVMBuildAnd(e->b, all, cond[c], "");
     }
-    LLVMTypeRef byte = e->i8;
-    return LLVMBuildICmp(e->b, LLVMIntEQ, LLVMBuildBitCast(e->b, all, byte, ""), LLVMConstAllOnes(byte), "");
+    return jit_all_lanes(e, all);
 }
 
 /* The scalar has the low zero bits that code for `to` counts on. */
@@ -419,13 +424,13 @@ static void align_guard(struct jit_emit *e, LLVMValueRef s, struct jit_abs from,
 static LLVMValueRef narrow_kind(struct jit_emit *e, unsigned r, struct jit_value *v, struct jit_abs to,
                                 LLVMValueRef *ok)
 {
-    LLVMValueRef cond[JIT_CHUNKS] = {NULL};
+    LLVMValueRef cond[JIT_MAX_CHUNKS] = {NULL};
     LLVMValueRef first = to.kind == JIT_CONST
                              ? jit_i32(e, (uint32_t)to.value)
                              : LLVMBuildExtractElement(e->b, jit_value_chunk(e, r, v, 0), jit_i32(e, 0), "");
     struct jit_value want = jit_scalar(to, first);
 
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+    for (unsigned c = 0; c < e->chunks; c++) {
         cond[c] =
             LLVMBuildICmp(e->b, LLVMIntEQ, jit_value_chunk(e, r, v, c), jit_value_chunk(e, r, &want, c), "");
     }
@@ -435,13 +440,13 @@ static LLVMValueRef narrow_kind(struct jit_emit *e, unsigned r, struct jit_value
 
 static void raw_guard(struct jit_emit *e, unsigned r, struct jit_value *v, LLVMValueRef *ok)
 {
-    LLVMValueRef cond[JIT_CHUNKS] = {NULL};
+    LLVMValueRef cond[JIT_MAX_CHUNKS] = {NULL};
 
     if (v->a.kind <= JIT_UNIFORM) {
         also(e, ok, fit_for_raw(e, jit_value_scalar(e, r, v)));
         return;
     }
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+    for (unsigned c = 0; c < e->chunks; c++) {
         cond[c] = fit_for_raw(e, jit_value_chunk(e, r, v, c));
     }
     also(e, ok, every_lane(e, cond));

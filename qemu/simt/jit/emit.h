@@ -20,17 +20,18 @@
 
 #include "abs.h"
 #include "frame.h"
+#include "host.h"
 #include "rows.h"
 
-#define JIT_CHUNK  8u /* lanes of one LLVM vector */
-#define JIT_CHUNKS (SIMT_LANES / JIT_CHUNK)
+#define JIT_MAX_LANES  16u /* of one LLVM vector */
+#define JIT_MAX_CHUNKS (SIMT_LANES / 8u)
 
 /* A register's value: a scalar s (the value or the affine base) or vectors v, made from s or loaded when
  * asked. */
 struct jit_value {
     struct jit_abs a;
     LLVMValueRef s;
-    LLVMValueRef v[JIT_CHUNKS];
+    LLVMValueRef v[JIT_MAX_CHUNKS];
     bool stored; /* s and v are loaded from the register's variables when asked */
 };
 
@@ -56,6 +57,7 @@ struct jit_group {
 };
 
 struct jit_emit {
+    const struct jit_host *host;
     const struct jit_graph *g;
     const struct jit_variant *variant;
     const struct jit_state *full; /* at the entry of full bodies */
@@ -65,11 +67,12 @@ struct jit_emit {
     LLVMModuleRef module;
     LLVMBuilderRef b;
     LLVMValueRef fn, frame;
-    LLVMTypeRef i1, i8, i16, i32, i64, f32, ptr, vec, fvec; /* vec: JIT_CHUNK x i32 */
+    unsigned lanes, chunks;                                            /* of a vector; vectors of a warp */
+    LLVMTypeRef i1, i8, i16, i32, i64, lane_bits, f32, ptr, vec, fvec; /* vec: lanes x i32 */
     LLVMValueRef vram, shared, priv, vram_size, shared_size, private_size, x_rows, f_rows, mask_in;
     LLVMValueRef scalar_var[JIT_REGS], pend_var[JIT_MAX_NODES];
-    LLVMValueRef vector_var[2][JIT_REGS][JIT_CHUNKS]; /* of full bodies, of masked ones: the same, or */
-    bool masked_in_rows;                              /* masked bodies keep theirs in the rows */
+    LLVMValueRef vector_var[2][JIT_REGS][JIT_MAX_CHUNKS]; /* of full bodies, of masked ones: the same, or */
+    bool masked_in_rows;                                  /* masked bodies keep theirs in the rows */
     LLVMValueRef limit_var, insns_var, masked_insns_var, masked_lanes_var, divergences_var, transactions_var,
         bytes_var;
     LLVMBasicBlockRef full_bb[JIT_MAX_NODES]; /* how a full body is entered: by slices, or */
@@ -139,8 +142,11 @@ LLVMValueRef jit_canonical(struct jit_emit *e, LLVMValueRef bits);
 
 LLVMValueRef jit_lane_index(struct jit_emit *e, unsigned c); /* constant vector of lane numbers */
 LLVMValueRef jit_mask_chunk(struct jit_emit *e, LLVMValueRef mask, unsigned c);
-/* Bit c*8+i of the result = lane's bit; cond[c] for chunks of the slice. */
-LLVMValueRef jit_ballot(struct jit_emit *e, LLVMValueRef const cond[JIT_CHUNKS]);
+/* Bit c * lanes + i of the result = lane's bit; cond[c] for chunks of the slice. */
+LLVMValueRef jit_ballot(struct jit_emit *e, LLVMValueRef const cond[JIT_MAX_CHUNKS]);
+
+/* Every lane of the vector of bits is 1. */
+LLVMValueRef jit_all_lanes(struct jit_emit *e, LLVMValueRef bits);
 
 void jit_add_counter(struct jit_emit *e, LLVMValueRef var, LLVMValueRef amount);
 void jit_count_insns(struct jit_emit *e, uint32_t n);

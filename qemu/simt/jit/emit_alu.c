@@ -20,7 +20,7 @@ static LLVMValueRef constant(struct jit_emit *e, LLVMValueRef like, uint32_t v)
 
 static LLVMTypeRef typed(struct jit_emit *e, LLVMValueRef like, LLVMTypeRef scalar)
 {
-    return is_vector(e, like) ? LLVMVectorType(scalar, JIT_CHUNK) : scalar;
+    return is_vector(e, like) ? LLVMVectorType(scalar, e->lanes) : scalar;
 }
 
 static LLVMValueRef choose(struct jit_emit *e, LLVMValueRef cond, LLVMValueRef a, LLVMValueRef b)
@@ -386,18 +386,18 @@ static struct jit_value read_mhartid(struct jit_emit *e)
 static struct jit_value read_counter(struct jit_emit *e, uint32_t before, bool upper)
 {
     struct jit_value v = {.a = jit_abs_of(JIT_VARYING)};
-    LLVMTypeRef wide = LLVMVectorType(e->i64, JIT_CHUNK);
+    LLVMTypeRef wide = LLVMVectorType(e->i64, e->lanes);
     LLVMValueRef rows = frame_value(e, e->ptr, offsetof(struct jit_frame, instret));
     LLVMValueRef path = frame_value(e, e->i64, offsetof(struct jit_frame, retired));
 
     path = LLVMBuildAdd(e->b, path, LLVMBuildLoad2(e->b, e->i64, e->insns_var, ""), "");
     path = LLVMBuildAdd(e->b, path, jit_i64(e, before), "");
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
-        LLVMValueRef at = jit_i64(e, c * JIT_CHUNK * sizeof(uint64_t)), lanes = LLVMGetUndef(wide);
+    for (unsigned c = 0; c < e->chunks; c++) {
+        LLVMValueRef at = jit_i64(e, c * e->lanes * sizeof(uint64_t)), lanes = LLVMGetUndef(wide);
         LLVMValueRef row = LLVMBuildGEP2(e->b, e->i8, rows, &at, 1, "");
         LLVMValueRef base = LLVMBuildLoad2(e->b, wide, row, "");
         LLVMSetAlignment(base, sizeof(uint64_t));
-        for (unsigned i = 0; i < JIT_CHUNK; i++) {
+        for (unsigned i = 0; i < e->lanes; i++) {
             lanes = LLVMBuildInsertElement(e->b, lanes, path, jit_i32(e, i), "");
         }
         lanes = LLVMBuildAdd(e->b, base, lanes, "");

@@ -17,9 +17,8 @@
 #define REG_A0 10u
 
 /* A slice that has issued so many instructions gives way to code that looks at its fuel. */
-#define SLICE_INSNS      0x100000u
-#define VECTOR_REGISTERS 16u /* of AVX2 and, half of them left to LLVM, of AVX-512 and NEON */
-#define SLICE_SPARE      3u  /* for operands on their way */
+#define SLICE_INSNS 0x100000u
+#define SLICE_SPARE 3u /* registers for operands on their way */
 
 static const struct jit_node *node_of(const struct jit_emit *e)
 {
@@ -272,9 +271,9 @@ static void full_split(struct jit_emit *e, LLVMValueRef bits)
 static LLVMValueRef branch_bits(struct jit_emit *e)
 {
     const struct simt_insn *in = last_insn(e);
-    LLVMValueRef cond[JIT_CHUNKS] = {NULL};
+    LLVMValueRef cond[JIT_MAX_CHUNKS] = {NULL};
 
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+    for (unsigned c = 0; c < e->chunks; c++) {
         cond[c] = jit_emit_compare(e, in->op, jit_chunk(e, in->rs1, c), jit_chunk(e, in->rs2, c));
     }
     return jit_ballot(e, cond);
@@ -320,12 +319,12 @@ static void full_branch(struct jit_emit *e)
 static void require_return(struct jit_emit *e)
 {
     const struct jit_node *node = node_of(e);
-    LLVMValueRef cond[JIT_CHUNKS] = {NULL};
+    LLVMValueRef cond[JIT_MAX_CHUNKS] = {NULL};
 
     if (node->returns_home) {
         return;
     }
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+    for (unsigned c = 0; c < e->chunks; c++) {
         LLVMValueRef home = jit_splat_const(e, node->return_pc);
         cond[c] = LLVMBuildICmp(e->b, LLVMIntEQ, jit_chunk(e, 1, c), home, "");
         if (e->is_masked) {
@@ -458,9 +457,9 @@ static void emit_slices(struct jit_emit *e, uint32_t l, unsigned chunks)
     load_entry(e, loop->header, saved);
     e->slice_loop = l;
     e->slice_exit = whole;
-    for (e->chunk0 = 0; e->chunk0 < JIT_CHUNKS; e->chunk0 += chunks) {
+    for (e->chunk0 = 0; e->chunk0 < e->chunks; e->chunk0 += chunks) {
         e->chunk1 = e->chunk0 + chunks;
-        e->slice_next = e->chunk1 < JIT_CHUNKS ? jit_bb(e, "next_slice") : NULL;
+        e->slice_next = e->chunk1 < e->chunks ? jit_bb(e, "next_slice") : NULL;
         emit_slice(e, loop, bb);
         if (e->slice_next) {
             position(e, e->slice_next);
@@ -468,7 +467,7 @@ static void emit_slices(struct jit_emit *e, uint32_t l, unsigned chunks)
         }
     }
     e->chunk0 = 0;
-    e->chunk1 = JIT_CHUNKS;
+    e->chunk1 = e->chunks;
     e->slice_exit = e->slice_next = NULL;
     position(e, whole);
     restore_entry(e, loop->header, saved, true);
@@ -483,8 +482,8 @@ static void plan_slices(struct jit_emit *e)
     }
     for (uint32_t l = 0; l < e->g->loop_count; l++) {
         unsigned lanes =
-            jit_slice_lanes(e->g, e->variant, e->full, l, JIT_CHUNK, VECTOR_REGISTERS - SLICE_SPARE);
-        e->slice_chunks[l] = lanes / JIT_CHUNK;
+            jit_slice_lanes(e->g, e->variant, e->full, l, e->lanes, e->host->registers - SLICE_SPARE);
+        e->slice_chunks[l] = lanes / e->lanes;
         if (lanes) {
             e->body_bb[e->g->loops[l].header] = jit_bb(e, "full");
         }
@@ -514,7 +513,7 @@ static void write_back(struct jit_emit *e)
             continue;
         }
         struct jit_value old = jit_stored(e, r), v = e->regs.cur[r];
-        for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        for (unsigned c = 0; c < e->chunks; c++) {
             LLVMValueRef lanes = jit_value_chunk(e, r, &v, c), before = jit_value_chunk(e, r, &old, c);
             bool exact = after->reg[r].bits != JIT_BITS_RAW;
             lanes = exact && v.a.bits == JIT_BITS_RAW ? jit_canonical(e, lanes) : lanes;
@@ -761,7 +760,7 @@ static void emit_prologue(struct jit_emit *e)
     e->slice_insns_var = variable(e, e->i64, "slice_insns");
     for (unsigned r = 1; r < JIT_REGS; r++) {
         e->scalar_var[r] = variable(e, e->i32, "s");
-        for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        for (unsigned c = 0; c < e->chunks; c++) {
             e->vector_var[false][r][c] = variable(e, e->vec, "v");
             e->vector_var[true][r][c] =
                 e->masked_in_rows ? jit_row_chunk(e, r, c) : e->vector_var[false][r][c];
@@ -882,8 +881,11 @@ static void make_types(struct jit_emit *e)
     e->i64 = LLVMInt64TypeInContext(e->context);
     e->f32 = LLVMFloatTypeInContext(e->context);
     e->ptr = LLVMPointerTypeInContext(e->context, 0);
-    e->vec = LLVMVectorType(e->i32, JIT_CHUNK);
-    e->fvec = LLVMVectorType(e->f32, JIT_CHUNK);
+    e->lanes = e->host->lanes;
+    e->chunks = SIMT_LANES / e->lanes;
+    e->lane_bits = LLVMIntTypeInContext(e->context, e->lanes);
+    e->vec = LLVMVectorType(e->i32, e->lanes);
+    e->fvec = LLVMVectorType(e->f32, e->lanes);
 
     LLVMMetadataRef weights[] = {
         LLVMMDStringInContext2(e->context, "branch_weights", 14),
@@ -925,7 +927,7 @@ bool jit_emit_function(struct jit_emit *e, const char *name, const uint32_t *ent
 {
     make_types(e);
     e->chunk0 = 0;
-    e->chunk1 = JIT_CHUNKS;
+    e->chunk1 = e->chunks;
     e->group_of = calloc(JIT_MAX_INSNS, sizeof(*e->group_of));
     if (!e->group_of) {
         return false;

@@ -189,10 +189,10 @@ static void store_element(struct jit_emit *e, const struct access *a, LLVMValueR
     LLVMSetAlignment(LLVMBuildStore(e->b, v, at), 1);
 }
 
-/* Vector of JIT_CHUNK elements side by side. */
+/* A vector of elements side by side. */
 static LLVMValueRef load_chunk(struct jit_emit *e, const struct access *a, LLVMValueRef at)
 {
-    LLVMValueRef v = LLVMBuildLoad2(e->b, LLVMVectorType(a->type, JIT_CHUNK), at, "");
+    LLVMValueRef v = LLVMBuildLoad2(e->b, LLVMVectorType(a->type, e->lanes), at, "");
     LLVMSetAlignment(v, 1);
     return widen(e, a, v, e->vec);
 }
@@ -200,7 +200,7 @@ static LLVMValueRef load_chunk(struct jit_emit *e, const struct access *a, LLVMV
 static void store_chunk(struct jit_emit *e, const struct access *a, LLVMValueRef v, LLVMValueRef at,
                         unsigned c)
 {
-    LLVMTypeRef type = LLVMVectorType(a->type, JIT_CHUNK);
+    LLVMTypeRef type = LLVMVectorType(a->type, e->lanes);
     v = a->size == 4 ? v : LLVMBuildTrunc(e->b, v, type, "");
     if (!e->is_masked) {
         LLVMSetAlignment(LLVMBuildStore(e->b, v, at), 1);
@@ -295,7 +295,7 @@ static void count_stride(struct jit_emit *e, LLVMValueRef addr, unsigned size)
 
 static LLVMValueRef row_chunk(struct jit_emit *e, LLVMValueRef row, unsigned c)
 {
-    LLVMValueRef at = jit_i64(e, c * JIT_CHUNK * sizeof(uint32_t));
+    LLVMValueRef at = jit_i64(e, c * e->lanes * sizeof(uint32_t));
     return LLVMBuildGEP2(e->b, e->i8, row, &at, 1, "");
 }
 
@@ -305,7 +305,7 @@ static void access_row(struct jit_emit *e, const struct access *a, LLVMValueRef 
     struct jit_value v = {.a = loaded(a, JIT_VARYING)};
 
     for (unsigned c = e->chunk0; c < e->chunk1; c++) {
-        LLVMValueRef at = offset_pointer(e, host, jit_i64(e, (uint64_t)c * JIT_CHUNK * size));
+        LLVMValueRef at = offset_pointer(e, host, jit_i64(e, (uint64_t)c * e->lanes * size));
         if (a->store) {
             store_chunk(e, a, stored_chunk(e, a, c), at, c);
         } else {
@@ -331,11 +331,10 @@ static void store_uniform(struct jit_emit *e, const struct access *a, LLVMValueR
     LLVMValueRef last;
 
     if (!e->is_masked) {
-        last =
-            LLVMBuildExtractElement(e->b, stored_chunk(e, a, JIT_CHUNKS - 1), jit_i32(e, JIT_CHUNK - 1), "");
+        last = LLVMBuildExtractElement(e->b, stored_chunk(e, a, e->chunks - 1), jit_i32(e, e->lanes - 1), "");
     } else {
         LLVMValueRef row = jit_frame_field(e, offsetof(struct jit_frame, scratch));
-        for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+        for (unsigned c = 0; c < e->chunks; c++) {
             LLVMSetAlignment(LLVMBuildStore(e->b, stored_chunk(e, a, c), row_chunk(e, row, c)), 4);
         }
         LLVMValueRef lane = LLVMBuildZExt(e->b, lane_past_last(e), e->i64, "");
@@ -356,7 +355,7 @@ static LLVMValueRef lane_address(struct jit_emit *e, struct jit_value *base, con
 
 /* Every active lane's access lies inside the window (and is a whole word of private memory). */
 static void check_lanes(struct jit_emit *e, const struct access *a, struct window w, enum jit_window kind,
-                        LLVMValueRef const offset[JIT_CHUNKS])
+                        LLVMValueRef const offset[JIT_MAX_CHUNKS])
 {
     LLVMValueRef fits = LLVMBuildICmp(e->b, LLVMIntUGE, w.size, jit_i64(e, a->size), "");
     LLVMValueRef above = LLVMBuildSub(e->b, w.size, jit_i64(e, a->size - 1), "");
@@ -364,7 +363,7 @@ static void check_lanes(struct jit_emit *e, const struct access *a, struct windo
         LLVMBuildSelect(e->b, fits, LLVMBuildTrunc(e->b, above, e->i32, ""), jit_i32(e, 0), "");
     LLVMValueRef limit = jit_splat(e, bound), all = NULL;
 
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+    for (unsigned c = 0; c < e->chunks; c++) {
         LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, offset[c], limit, "");
         if (kind == JIT_PRIVATE) {
             LLVMValueRef low = LLVMBuildAnd(e->b, offset[c], jit_splat_const(e, 3), "");
@@ -376,15 +375,14 @@ static void check_lanes(struct jit_emit *e, const struct access *a, struct windo
         }
         all = all ? LLVMBuildAnd(e->b, all, ok, "") : ok;
     }
-    LLVMValueRef byte = LLVMBuildBitCast(e->b, all, e->i8, "");
-    jit_require(e, LLVMBuildICmp(e->b, LLVMIntEQ, byte, LLVMConstAllOnes(e->i8), ""));
+    jit_require(e, jit_all_lanes(e, all));
 }
 
 static LLVMValueRef load_lanes(struct jit_emit *e, const struct access *a, LLVMValueRef host,
                                LLVMValueRef offset)
 {
     LLVMValueRef v = LLVMGetUndef(e->vec);
-    for (unsigned i = 0; i < JIT_CHUNK; i++) {
+    for (unsigned i = 0; i < e->lanes; i++) {
         LLVMValueRef lane = LLVMBuildExtractElement(e->b, offset, jit_i32(e, i), "");
         LLVMValueRef element = load_element(e, a, offset_pointer(e, host, lane));
         v = LLVMBuildInsertElement(e->b, v, element, jit_i32(e, i), "");
@@ -399,16 +397,15 @@ static LLVMValueRef load_pattern(struct jit_emit *e, const struct access *a, LLV
     LLVMBasicBlockRef side = jit_bb(e, "side"), other = jit_bb(e, "other"), each = jit_bb(e, "each"),
                       one = jit_bb(e, "one"), done = jit_bb(e, "loaded");
     LLVMValueRef first = LLVMBuildExtractElement(e->b, offset, jit_i32(e, 0), "");
-    LLVMValueRef at = offset_pointer(e, host, first), lanes[JIT_CHUNK], value[3];
+    LLVMValueRef at = offset_pointer(e, host, first), lanes[JIT_MAX_LANES], value[3];
     LLVMValueRef splat = jit_splat(e, first);
 
-    for (unsigned i = 0; i < JIT_CHUNK; i++) {
+    for (unsigned i = 0; i < e->lanes; i++) {
         lanes[i] = jit_i32(e, i * a->size);
     }
-    LLVMValueRef row = LLVMBuildAdd(e->b, splat, LLVMConstVector(lanes, JIT_CHUNK), "");
+    LLVMValueRef row = LLVMBuildAdd(e->b, splat, LLVMConstVector(lanes, e->lanes), "");
     LLVMValueRef is_row = LLVMBuildICmp(e->b, LLVMIntEQ, offset, row, "");
-    LLVMValueRef byte = LLVMBuildBitCast(e->b, is_row, e->i8, "");
-    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, byte, LLVMConstAllOnes(e->i8), ""), side, other);
+    LLVMBuildCondBr(e->b, jit_all_lanes(e, is_row), side, other);
 
     LLVMPositionBuilderAtEnd(e->b, side);
     value[0] = load_chunk(e, a, at);
@@ -416,8 +413,7 @@ static LLVMValueRef load_pattern(struct jit_emit *e, const struct access *a, LLV
 
     LLVMPositionBuilderAtEnd(e->b, other);
     LLVMValueRef is_one = LLVMBuildICmp(e->b, LLVMIntEQ, offset, splat, "");
-    byte = LLVMBuildBitCast(e->b, is_one, e->i8, "");
-    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, byte, LLVMConstAllOnes(e->i8), ""), one, each);
+    LLVMBuildCondBr(e->b, jit_all_lanes(e, is_one), one, each);
 
     LLVMPositionBuilderAtEnd(e->b, one);
     value[1] = jit_splat(e, load_element(e, a, at));
@@ -447,13 +443,13 @@ static void store_lanes(struct jit_emit *e, const struct access *a, LLVMValueRef
 {
     LLVMValueRef value = stored_chunk(e, a, c);
 
-    for (unsigned i = 0; i < JIT_CHUNK; i++) {
+    for (unsigned i = 0; i < e->lanes; i++) {
         if (!e->is_masked) {
             store_lane(e, a, value, host, offset, i);
             continue;
         }
         LLVMBasicBlockRef active = jit_bb(e, "active"), next = jit_bb(e, "next");
-        LLVMValueRef bit = LLVMBuildAnd(e->b, e->mask, jit_i32(e, 1u << (c * JIT_CHUNK + i)), "");
+        LLVMValueRef bit = LLVMBuildAnd(e->b, e->mask, jit_i32(e, 1u << (c * e->lanes + i)), "");
         LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, bit, jit_i32(e, 0), ""), active, next);
         LLVMPositionBuilderAtEnd(e->b, active);
         store_lane(e, a, value, host, offset, i);
@@ -464,7 +460,7 @@ static void store_lanes(struct jit_emit *e, const struct access *a, LLVMValueRef
 
 /* Exact count of segments by a call, unless full lanes ascend within one segment each, which vector code
  * sees. */
-static void count_lanes(struct jit_emit *e, const struct access *a, LLVMValueRef const addr[JIT_CHUNKS])
+static void count_lanes(struct jit_emit *e, const struct access *a, LLVMValueRef const addr[JIT_MAX_CHUNKS])
 {
     LLVMValueRef warp =
         LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, warp)), "");
@@ -474,7 +470,7 @@ static void count_lanes(struct jit_emit *e, const struct access *a, LLVMValueRef
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), params, 3, false);
     LLVMValueRef args[] = {e->frame, e->mask, jit_i32(e, a->size)};
 
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+    for (unsigned c = 0; c < e->chunks; c++) {
         LLVMSetAlignment(LLVMBuildStore(e->b, addr[c], row_chunk(e, row, c)), 4);
     }
     LLVMValueRef fn = LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, count)), "");
@@ -497,8 +493,8 @@ static LLVMValueRef host_offset(struct jit_emit *e, LLVMValueRef offset, enum ji
 
 /* Each lane for itself: the check of all, the count, the accesses; loaded lanes go to v. */
 static void access_each(struct jit_emit *e, const struct access *a, enum jit_window kind,
-                        LLVMValueRef const addr[JIT_CHUNKS], LLVMValueRef const offset[JIT_CHUNKS],
-                        LLVMValueRef v[JIT_CHUNKS])
+                        LLVMValueRef const addr[JIT_MAX_CHUNKS], LLVMValueRef const offset[JIT_MAX_CHUNKS],
+                        LLVMValueRef v[JIT_MAX_CHUNKS])
 {
     struct window w = window(e, kind);
 
@@ -509,7 +505,7 @@ static void access_each(struct jit_emit *e, const struct access *a, enum jit_win
     if (kind == JIT_VRAM) {
         count_lanes(e, a, addr);
     }
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+    for (unsigned c = 0; c < e->chunks; c++) {
         LLVMValueRef at = host_offset(e, offset[c], kind, c);
         if (a->store) {
             store_lanes(e, a, w.host, at, c);
@@ -520,18 +516,17 @@ static void access_each(struct jit_emit *e, const struct access *a, enum jit_win
 }
 
 /* All lanes' offsets are the first one's plus stride times the lane index. */
-static LLVMValueRef has_stride(struct jit_emit *e, LLVMValueRef const offset[JIT_CHUNKS], LLVMValueRef first,
-                               uint32_t stride)
+static LLVMValueRef has_stride(struct jit_emit *e, LLVMValueRef const offset[JIT_MAX_CHUNKS],
+                               LLVMValueRef first, uint32_t stride)
 {
     struct jit_value want = jit_scalar(jit_abs_affine((int32_t)stride, 0), first);
     LLVMValueRef all = NULL;
 
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+    for (unsigned c = 0; c < e->chunks; c++) {
         LLVMValueRef same = LLVMBuildICmp(e->b, LLVMIntEQ, offset[c], jit_value_chunk(e, 0, &want, c), "");
         all = all ? LLVMBuildAnd(e->b, all, same, "") : same;
     }
-    LLVMValueRef byte = LLVMBuildBitCast(e->b, all, e->i8, "");
-    return LLVMBuildICmp(e->b, LLVMIntEQ, byte, LLVMConstAllOnes(e->i8), "");
+    return jit_all_lanes(e, all);
 }
 
 /* Host address of length bytes at offset in the window, checked and counted. */
@@ -551,19 +546,19 @@ static LLVMValueRef span(struct jit_emit *e, enum jit_window kind, LLVMValueRef 
 /* The lanes of a full warp are often side by side, or all at one place, though nobody could know before:
  * index arithmetic with divisions. Loaded lanes go to v. */
 static void access_tested(struct jit_emit *e, const struct access *a, enum jit_window kind,
-                          LLVMValueRef const addr[JIT_CHUNKS], LLVMValueRef const offset[JIT_CHUNKS],
-                          LLVMValueRef v[JIT_CHUNKS])
+                          LLVMValueRef const addr[JIT_MAX_CHUNKS], LLVMValueRef const offset[JIT_MAX_CHUNKS],
+                          LLVMValueRef v[JIT_MAX_CHUNKS])
 {
     LLVMBasicBlockRef bb[3] = {jit_bb(e, "row"), jit_bb(e, "one"), jit_bb(e, "each")};
     LLVMBasicBlockRef other = jit_bb(e, "other"), done = jit_bb(e, "accessed");
-    LLVMValueRef first = LLVMBuildExtractElement(e->b, offset[0], jit_i32(e, 0), ""), part[3][JIT_CHUNKS];
+    LLVMValueRef first = LLVMBuildExtractElement(e->b, offset[0], jit_i32(e, 0), ""), part[3][JIT_MAX_CHUNKS];
     LLVMValueRef first_addr = LLVMBuildExtractElement(e->b, addr[0], jit_i32(e, 0), "");
 
     LLVMBuildCondBr(e->b, has_stride(e, offset, first, a->size), bb[0], other);
     LLVMPositionBuilderAtEnd(e->b, bb[0]);
     LLVMValueRef at = span(e, kind, first_addr, first, a->size * SIMT_LANES);
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
-        LLVMValueRef chunk = offset_pointer(e, at, jit_i64(e, (uint64_t)c * JIT_CHUNK * a->size));
+    for (unsigned c = 0; c < e->chunks; c++) {
+        LLVMValueRef chunk = offset_pointer(e, at, jit_i64(e, (uint64_t)c * e->lanes * a->size));
         if (a->store) {
             store_chunk(e, a, stored_chunk(e, a, c), chunk, c);
         } else {
@@ -591,7 +586,7 @@ static void access_tested(struct jit_emit *e, const struct access *a, enum jit_w
     LLVMBuildBr(e->b, done);
 
     LLVMPositionBuilderAtEnd(e->b, done);
-    for (unsigned c = 0; !a->store && c < JIT_CHUNKS; c++) {
+    for (unsigned c = 0; !a->store && c < e->chunks; c++) {
         LLVMValueRef from[] = {part[0][c], part[1][0], part[2][c]};
         v[c] = LLVMBuildPhi(e->b, e->vec, "");
         LLVMAddIncoming(v[c], from, bb, 3);
@@ -602,9 +597,9 @@ static void access_lanes(struct jit_emit *e, const struct access *a, struct jit_
                          enum jit_window kind)
 {
     struct jit_value v = {.a = loaded(a, JIT_VARYING)};
-    LLVMValueRef addr[JIT_CHUNKS] = {NULL}, offset[JIT_CHUNKS] = {NULL};
+    LLVMValueRef addr[JIT_MAX_CHUNKS] = {NULL}, offset[JIT_MAX_CHUNKS] = {NULL};
 
-    for (unsigned c = 0; c < JIT_CHUNKS; c++) {
+    for (unsigned c = 0; c < e->chunks; c++) {
         addr[c] = lane_address(e, base, a, c);
         offset[c] = LLVMBuildSub(e->b, addr[c], jit_splat_const(e, window(e, kind).base), "");
         if (a->store) {
@@ -636,8 +631,8 @@ static void load_ctrl(struct jit_emit *e, const struct access *a, uint32_t offse
     if (thread_row(offset)) {
         LLVMValueRef rows =
             LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, thread)), "");
-        for (unsigned c = 0; c < JIT_CHUNKS; c++) {
-            LLVMValueRef at = jit_i64(e, offset / 4 * sizeof(simt_row) + c * JIT_CHUNK * sizeof(uint32_t));
+        for (unsigned c = 0; c < e->chunks; c++) {
+            LLVMValueRef at = jit_i64(e, offset / 4 * sizeof(simt_row) + c * e->lanes * sizeof(uint32_t));
             LLVMValueRef lanes = LLVMBuildGEP2(e->b, e->i8, rows, &at, 1, "");
             if (v.a.kind != JIT_VARYING) {
                 v.s = c == 0 ? LLVMBuildLoad2(e->b, e->i32, lanes, "") : v.s;
@@ -682,8 +677,8 @@ void jit_emit_help(struct jit_emit *e, const struct simt_insn *in, uint32_t insn
         unsigned r = (unsigned)__builtin_ctzll(defs);
         struct jit_value v = {.a = jit_abs_of(JIT_VARYING)};
         v.a.bits = r >= 32 ? JIT_BITS_EXACT : JIT_BITS_ANY;
-        for (unsigned c = 0; c < JIT_CHUNKS; c++) {
-            LLVMValueRef at = jit_i64(e, (r & 31) * sizeof(simt_row) + c * JIT_CHUNK * sizeof(uint32_t));
+        for (unsigned c = 0; c < e->chunks; c++) {
+            LLVMValueRef at = jit_i64(e, (r & 31) * sizeof(simt_row) + c * e->lanes * sizeof(uint32_t));
             LLVMValueRef row = LLVMBuildGEP2(e->b, e->i8, r < 32 ? e->x_rows : e->f_rows, &at, 1, "");
             v.v[c] = LLVMBuildLoad2(e->b, e->vec, row, "");
         }

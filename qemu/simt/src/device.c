@@ -498,7 +498,8 @@ static int fill_config(struct simt_config *c, const struct simt_config *given)
     c->private_size = or_default(c->private_size, DEFAULT_PRIVATE);
     if (c->num_cus > MAX_CUS || c->warps_per_cu > MAX_WARPS_PER_CU || c->warp_size > SIMT_LANES ||
         c->shared_max > MAX_SHARED || c->private_size > MAX_PRIVATE || c->private_size % 16 != 0 ||
-        c->engine > SIMT_ENGINE_CHECK) {
+        c->engine > SIMT_ENGINE_CHECK ||
+        (c->vector_bits != 0 && c->vector_bits != 128 && c->vector_bits != 256 && c->vector_bits != 512)) {
         return -EINVAL;
     }
     return 0;

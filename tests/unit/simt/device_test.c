@@ -31,7 +31,8 @@ static void create_checks_its_arguments(void **state)
                                       {.private_size = 24},
                                       {.private_size = 1u << 30},
                                       {.shared_max = 0x10000001},
-                                      {.engine = SIMT_ENGINE_CHECK + 1}};
+                                      {.engine = SIMT_ENGINE_CHECK + 1},
+                                      {.vector_bits = 64}};
 
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(simt_create(&dev, &bad[i], vram, sizeof(vram)), -EINVAL);

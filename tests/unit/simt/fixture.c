@@ -11,6 +11,7 @@
 #include "../random.h"
 
 enum simt_engine fixture_engine = SIMT_ENGINE_AUTO;
+uint32_t fixture_vector_bits;
 
 void fixture_seed(void)
 {
@@ -71,6 +72,7 @@ void fixture_open(struct fixture *f, struct simt_config config)
     if (config.engine == SIMT_ENGINE_AUTO) {
         config.engine = fixture_engine;
     }
+    config.vector_bits = config.vector_bits ? config.vector_bits : fixture_vector_bits;
     config.log = keep_line;
     config.log_opaque = f;
     assert_int_equal(simt_create(&f->dev, &config, f->vram, VRAM_SIZE), 0);

@@ -52,6 +52,8 @@ void fixture_seed(void);
 
 /* The engine of devices whose configuration names none. */
 extern enum simt_engine fixture_engine;
+/* Their vector_bits. */
+extern uint32_t fixture_vector_bits;
 uint32_t random_u32(void);
 /* A float's bits, often a special one: zero, subnormal, infinity, NaN, near a power of two. */
 uint32_t random_float_bits(void);

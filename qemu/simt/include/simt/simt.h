@@ -96,6 +96,9 @@ struct simt_config {
     uint32_t shared_max;   /* largest shared memory of a block, bytes [64 KiB] */
     uint32_t private_size; /* private bytes of a thread, multiple of 16 [16 KiB] */
     enum simt_engine engine;
+    /* Vectors of compiled code: 128, 256 or 512 [0: the host's widest]. Wider ones than the host's are put
+     * together from several, narrower ones use no instruction that a host of that width lacks. */
+    uint32_t vector_bits;
     uint64_t max_insns;     /* per-thread instruction budget of a launch [0: none] */
     uint32_t timeout_ms;    /* wall-clock limit of a launch [0: none] */
     bool deterministic;     /* run blocks in order on one worker, the reference schedule */
