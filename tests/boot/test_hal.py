@@ -102,6 +102,9 @@ def test_debug_checks_the_page_table_and_tells_everything():
     result = boot("selftest", CONFIG="debug")
     assert result.failure is None, result.output
     assert "] irq: PLIC, " in result.output
+    image = re.findall(r"\] paging: +0x(802\w+) \.\. .* -> +0x(\w+) (r\S\S)$", result.output, re.M)
+    assert [attributes for _, _, attributes in image[:3]] == ["r-x", "r--", "rw-"], result.output
+    assert all(virt == phys for virt, phys, _ in image)
 
 
 def test_boot_timing_adds_up():

@@ -36,11 +36,9 @@ int paging_unmap(uintptr_t virt, size_t size);
 int paging_query(uintptr_t virt, struct paging_leaf *out);
 
 // Walks the whole table and checks it: W^X everywhere, reserved bits zero, superpages aligned, page zero and
-// guard pages absent, text/rodata/data with the attributes they must have. Returns 0 or -EFAULT after logging
-// the first offending entry. Run at boot with CONFIG_PAGING_CHECK; may be called at any time.
+// guard pages absent, text/rodata/data with the attributes they must have. Logs one line a run of equal
+// attributes at debug level: the memory map as the hardware sees it. Returns 0 or -EFAULT after logging the
+// first offending entry. Run at boot with CONFIG_PAGING_CHECK; may be called at any time.
 int paging_check(void);
-
-// Logs (info level) one line a run of equal attributes: the memory map as the hardware sees it.
-void paging_dump(void);
 
 #endif
