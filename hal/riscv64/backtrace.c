@@ -7,12 +7,16 @@
 #include "trap.h"
 
 #include "core/math.h"
+#include "hal/mem.h"
+
+static bool is_frame_of(struct stack stack, uintptr_t fp)
+{
+    return fp >= (uintptr_t)stack.guard + PAGE_SIZE + 16 && fp <= (uintptr_t)stack.top;
+}
 
 static bool on_a_stack(uintptr_t fp)
 {
-    return is_aligned(fp, 8) &&
-           (stack_contains(fp - 16) || (fp >= (uintptr_t)stack_bottom + 16 && fp <= (uintptr_t)stack_top) ||
-            (fp >= (uintptr_t)trap_stack_bottom + 16 && fp <= (uintptr_t)trap_stack_top));
+    return is_aligned(fp, 8) && (is_frame_of(thread_stack(), fp) || is_frame_of(trap_stack(), fp));
 }
 
 static uintptr_t word_at(uintptr_t address)

@@ -110,9 +110,13 @@ void sched_init(void);
 // After the timer interrupt: whose deadline has come?
 void sched_timer(void);
 
-// Of the running thread; the first one's stack is the image's and not meant here.
-bool stack_contains(uintptr_t address);
-bool stack_guard_contains(uintptr_t address);
+// The page that is not mapped, and the end of the stack above it.
+struct stack {
+    char *guard, *top;
+};
+
+struct stack thread_stack(void);  // of the running thread
+struct stack trap_stack(void);    // of this hart's traps
 const char *running_thread(void); // its name, NULL where there is one thread
 
 #endif

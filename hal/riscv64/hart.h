@@ -21,6 +21,7 @@
 
 #ifndef __ASSEMBLER__
 
+#include "boot.h"
 #include "hal/thread.h"
 
 // What a function call preserves, and so a switch.
@@ -40,10 +41,10 @@ struct hart {
     struct thread *idle; // runs when no other thread can; in no list
     bool idling;         // it runs
     bool poked;          // and was told to look for a thread
+    struct stack trap_stack;
     // The boot hart does not use these.
     struct hart_start start;
     bool online;
-    void *trap_stack; // its guard page, then the stack
 };
 
 struct thread {
@@ -60,14 +61,16 @@ struct thread {
     int result;
     bool exited;
     struct wait_queue joiners;
-    void *pages; // the guard page, then the stack with the TLS block at its top; NULL: the boot stack
-    size_t npages;
+    struct stack stack; // but the first thread's with the TLS block at its top
     char name[16];
 };
 
 extern struct hart boot_hart;
 extern unsigned nharts; // that run
 extern __thread struct thread *current;
+
+// A stack of `bytes`, rounded up to pages, above its guard page. False: no memory.
+bool stack_alloc(struct stack *stack, size_t bytes);
 
 // A thread that nobody knows of yet; thread_free() takes it back.
 struct thread *thread_new(const char *name, int (*fn)(void *), void *arg, size_t stack_bytes);

@@ -36,16 +36,14 @@ void sched_timer(void)
 {
 }
 
-bool stack_contains(uintptr_t address)
+struct stack thread_stack(void)
 {
-    (void)address;
-    return false;
+    return (struct stack){stack_guard, stack_top};
 }
 
-bool stack_guard_contains(uintptr_t address)
+struct stack trap_stack(void)
 {
-    (void)address;
-    return false;
+    return (struct stack){trap_guard, trap_stack_top};
 }
 
 const char *running_thread(void)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/math.h"
 #include "core/util.h"
 #include "hal/console.h"
 #include "hal/cpu.h"
@@ -48,16 +49,18 @@ static const char *cause_name(uint64_t cause)
     return name ? name : "unexpected trap";
 }
 
-static const char *location_hint(const struct trap_frame *f)
+static bool in_guard_page(struct stack stack, uint64_t address)
 {
-    if ((f->value >= (uint64_t)stack_guard && f->value < (uint64_t)stack_bottom) ||
-        stack_guard_contains(f->value))
+    return range_inside(address, 1, (uintptr_t)stack.guard, PAGE_SIZE);
+}
+
+static const char *location_hint(uint64_t address)
+{
+    if (in_guard_page(thread_stack(), address))
         return " (stack overflow)";
-    if (f->value >= (uint64_t)trap_guard && f->value < (uint64_t)trap_stack_bottom)
+    if (in_guard_page(trap_stack(), address))
         return " (stack overflow in an interrupt handler)";
-    if (f->value < PAGE_SIZE)
-        return " (null pointer)";
-    return "";
+    return address < PAGE_SIZE ? " (null pointer)" : "";
 }
 
 static void print_reason(const struct trap_frame *f)
@@ -66,7 +69,7 @@ static void print_reason(const struct trap_frame *f)
         print("panic: %s\n", message);
     else if (f->cause == CAUSE_INSTRUCTION_PAGE_FAULT || f->cause == CAUSE_LOAD_PAGE_FAULT ||
              f->cause == CAUSE_STORE_PAGE_FAULT)
-        print("panic: %s at %#lx%s\n", cause_name(f->cause), f->value, location_hint(f));
+        print("panic: %s at %#lx%s\n", cause_name(f->cause), f->value, location_hint(f->value));
     else
         print("panic: %s, cause %lu, value %#lx\n", cause_name(f->cause), f->cause, f->value);
 }

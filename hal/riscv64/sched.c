@@ -13,7 +13,7 @@
 #include "hal/spinlock.h"
 #include "hal/time.h"
 
-struct hart boot_hart;
+struct hart boot_hart = {.trap_stack = {trap_guard, trap_stack_top}};
 unsigned nharts = 1;
 
 static struct spinlock lock; // of all that follows, and of every wait queue

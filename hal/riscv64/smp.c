@@ -20,7 +20,7 @@
 #include "hal/time.h"
 
 #define START_MS         10000 // on a busy host an emulated hart takes its time
-#define TRAP_STACK_PAGES 4
+#define TRAP_STACK_BYTES 16384
 
 static struct hart *harts[MACHINE_MAX_HARTS] = {&boot_hart};
 static bool stopping; // a hart panics: the others halt
@@ -105,15 +105,6 @@ void hart_main(void)
     thread_main();
 }
 
-static bool allocate_trap_stack(struct hart *hart)
-{
-    hart->trap_stack = page_alloc(1 + TRAP_STACK_PAGES);
-    if (!hart->trap_stack || paging_unmap((uintptr_t)hart->trap_stack, PAGE_SIZE) < 0)
-        return false;
-    hart->start.trap_stack_top = (uintptr_t)hart->trap_stack + (1 + TRAP_STACK_PAGES) * PAGE_SIZE;
-    return true;
-}
-
 static bool is_online(const struct hart *hart)
 {
     uint64_t deadline = deadline_in_ms(START_MS);
@@ -126,12 +117,13 @@ static bool is_online(const struct hart *hart)
 static bool start_hart(unsigned long id)
 {
     struct hart *hart = calloc(1, sizeof(*hart));
-    if (!hart || !allocate_trap_stack(hart) || sched_add_hart(hart, id) < 0) {
+    if (!hart || !stack_alloc(&hart->trap_stack, TRAP_STACK_BYTES) || sched_add_hart(hart, id) < 0) {
         log_error("hart %lu does not start: no memory", id);
         return false;
     }
     hart->start.sp = hart->idle->context.sp;
     hart->start.tp = hart->idle->context.tp;
+    hart->start.trap_stack_top = (uintptr_t)hart->trap_stack.top;
     hart->start.satp = csr_read(CSR_SATP);
     long error = sbi_hart_start(id, (uintptr_t)hart_entry, (uintptr_t)&hart->start);
     if (error || !is_online(hart)) {

@@ -17,6 +17,7 @@
 
 static struct thread boot_thread = {.name = "main",
                                     .hart = &boot_hart,
+                                    .stack = {stack_guard, stack_top},
                                     .link = LIST_INIT(boot_thread.link),
                                     .timer = LIST_INIT(boot_thread.timer)};
 
@@ -39,30 +40,29 @@ static struct thread **current_of(char *tls)
     return (struct thread **)(tls + ((char *)&current - tp));
 }
 
-static bool allocate_stack(struct thread *thread, size_t bytes)
+bool stack_alloc(struct stack *stack, size_t bytes)
 {
     size_t size;
     if (align_up_overflows(bytes, PAGE_SIZE, &size) || add_overflows(size, PAGE_SIZE, &size))
         return false;
-    thread->npages = size / PAGE_SIZE;
-    thread->pages = page_alloc(thread->npages);
-    if (!thread->pages)
+    stack->guard = page_alloc(size / PAGE_SIZE);
+    if (!stack->guard)
         return false;
-    if (paging_unmap((uintptr_t)thread->pages, PAGE_SIZE) < 0) {
-        page_free(thread->pages, thread->npages);
-        return false;
-    }
-    return true;
+    stack->top = stack->guard + size;
+    if (paging_unmap((uintptr_t)stack->guard, PAGE_SIZE) == 0)
+        return true;
+    page_free(stack->guard, size / PAGE_SIZE);
+    return false;
 }
 
 struct thread *thread_new(const char *name, int (*fn)(void *), void *arg, size_t stack_bytes)
 {
     struct thread *thread = calloc(1, sizeof(*thread));
-    if (!thread || !allocate_stack(thread, stack_bytes)) {
+    if (!thread || !stack_alloc(&thread->stack, stack_bytes)) {
         free(thread);
         return NULL;
     }
-    char *tls = tls_block((char *)thread->pages + thread->npages * PAGE_SIZE);
+    char *tls = tls_block(thread->stack.top);
     *current_of(tls) = thread;
     thread->context =
         (struct context){.ra = (uintptr_t)thread_entry, .sp = (uintptr_t)tls, .tp = (uintptr_t)tls};
@@ -77,11 +77,11 @@ struct thread *thread_new(const char *name, int (*fn)(void *), void *arg, size_t
 
 void thread_free(struct thread *thread)
 {
-    uintptr_t guard = (uintptr_t)thread->pages;
+    uintptr_t guard = (uintptr_t)thread->stack.guard;
     int error = paging_map(guard, phys_addr(guard), PAGE_SIZE, PAGING_READ | PAGING_WRITE);
     if (error)
         panic("thread %s: cannot map its guard page: error %d", thread->name, error);
-    page_free(thread->pages, thread->npages);
+    page_free(thread->stack.guard, (size_t)(thread->stack.top - thread->stack.guard) / PAGE_SIZE);
     free(thread);
 }
 
@@ -149,17 +149,12 @@ unsigned thread_processors(void)
     return nharts;
 }
 
-bool stack_contains(uintptr_t address)
+struct stack thread_stack(void)
 {
-    uintptr_t stack = (uintptr_t)current->pages, trap_stack = (uintptr_t)current->hart->trap_stack;
-    return (stack && range_inside(address, 1, stack + PAGE_SIZE, (current->npages - 1) * PAGE_SIZE)) ||
-           (trap_stack && range_inside(address, 1, trap_stack + PAGE_SIZE,
-                                       current->hart->start.trap_stack_top - trap_stack - PAGE_SIZE));
+    return current->stack;
 }
 
-bool stack_guard_contains(uintptr_t address)
+struct stack trap_stack(void)
 {
-    uintptr_t stack = (uintptr_t)current->pages, trap_stack = (uintptr_t)current->hart->trap_stack;
-    return (stack && range_inside(address, 1, stack, PAGE_SIZE)) ||
-           (trap_stack && range_inside(address, 1, trap_stack, PAGE_SIZE));
+    return current->hart->trap_stack;
 }
