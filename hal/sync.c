@@ -17,13 +17,6 @@ int wait_queue_wait(struct wait_queue *queue, bool (*done)(void *), void *arg, u
     return is_done ? 0 : -ETIMEDOUT;
 }
 
-void wait_queue_wake(struct wait_queue *queue)
-{
-    unsigned long flags = sched_lock();
-    sched_wake(queue);
-    sched_unlock(flags);
-}
-
 void wait_queue_wake_all(struct wait_queue *queue)
 {
     unsigned long flags = sched_lock();

@@ -37,21 +37,10 @@ static void imsic_write(unsigned long reg, unsigned long value)
     csr_write(CSR_SIREG, value);
 }
 
-static void imsic_enable(unsigned id)
-{
-    csr_write(CSR_SISELECT, EIE(id));
-    csr_set(CSR_SIREG, 1ul << id % 64);
-}
-
-static void imsic_disable(unsigned id)
-{
-    csr_write(CSR_SISELECT, EIE(id));
-    csr_clear(CSR_SIREG, 1ul << id % 64);
-}
-
+// The file takes every identity all the time: what is not to be sent is stopped at its source, the APLIC or
+// the device, which any hart can reach.
 static void enable(unsigned irq)
 {
-    imsic_enable(irq);
     if (irq > aia.nwired)
         return;
     uint32_t hart = machine()->imsic.hart_index;
@@ -64,7 +53,6 @@ static void disable(unsigned irq)
 {
     if (irq <= aia.nwired)
         mmio_write32(&aplic, CLRIENUM, irq);
-    imsic_disable(irq);
 }
 
 static void dispatch(void)
@@ -105,7 +93,7 @@ const struct irq_chip *aia_init(void)
     aia.nirqs = m->imsic.nids;
     aia.nwired = m->aplic.nsources < m->imsic.nids ? m->aplic.nsources : m->imsic.nids;
     for (unsigned id = 0; id <= m->imsic.nids; id += 64)
-        imsic_write(EIE(id), 0);
+        imsic_write(EIE(id), ~0ul);
     imsic_write(EITHRESHOLD, 0);
     imsic_write(EIDELIVERY, 1);
     mmio_write32(&aplic, DOMAINCFG, DOMAINCFG_IE | DOMAINCFG_DM_MSI);

@@ -92,10 +92,6 @@ void time_stop_alarm(void);
 
 // From smp.c, or one_hart.c. Starts the other harts.
 void smp_init(void);
-
-// Runs fn(arg) on the boot hart, with interrupts disabled there, and waits for it.
-// Not under a lock that an interrupt handler takes.
-void on_boot_hart(void (*fn)(unsigned), unsigned arg);
 void wake_idle_hart(void);    // a thread is ready
 void stop_other_harts(void);  // for good
 void flush_other_harts(void); // their TLBs

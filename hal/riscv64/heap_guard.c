@@ -11,11 +11,10 @@
 #include "hal/trap.h"
 
 #define RED_ZONE   16
-#define RED        0xfd // in the red zones
-#define FRESH      0xcd // in a block that was not written yet
-#define DEAD       0xdd // in a freed block
-#define KEPT_MAX   64   // freed blocks that are kept
-#define KEPT_BYTES ((size_t)1 << 20)
+#define RED        0xfd              // in the red zones
+#define FRESH      0xcd              // in a block that was not written yet
+#define DEAD       0xdd              // in a freed block
+#define KEPT_BYTES ((size_t)1 << 20) // of freed blocks that are kept, with their guards
 
 enum state { LIVE = 0x4c495645, FREED = 0x46524545 };
 
@@ -34,7 +33,7 @@ _Static_assert(sizeof(struct guard) % 16 == 0, "a block follows its guard, align
 
 static struct list_node live = LIST_INIT(live);
 static struct list_node kept = LIST_INIT(kept); // the oldest first
-static size_t kept_count, kept_bytes;
+static size_t kept_bytes;
 
 static unsigned char *block_of(struct guard *guard)
 {
@@ -105,8 +104,7 @@ static void let_go_oldest(struct heap *heap)
     expect(heap, guard, 0, guard->size, DEAD, "used after it was freed");
     check_red_zones(heap, guard);
     list_remove(&guard->node);
-    kept_count--;
-    kept_bytes -= guard->size;
+    kept_bytes -= sizeof(*guard) + guard->size;
     heap_free(heap, guard->chunk);
 }
 
@@ -119,9 +117,8 @@ void guard_free(struct heap *heap, void *pointer)
     memset(pointer, DEAD, guard->size);
     list_remove(&guard->node);
     list_add_tail(&kept, &guard->node);
-    kept_count++;
-    kept_bytes += guard->size;
-    while (kept_count > KEPT_MAX || kept_bytes > KEPT_BYTES)
+    kept_bytes += sizeof(*guard) + guard->size;
+    while (kept_bytes > KEPT_BYTES)
         let_go_oldest(heap);
 }
 
@@ -142,7 +139,7 @@ size_t guard_check(struct heap *heap)
         check_red_zones(heap, list_entry(node, struct guard, node));
         count++;
     }
-    while (kept_count)
+    while (!list_empty(&kept))
         let_go_oldest(heap);
     return count;
 }

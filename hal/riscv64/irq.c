@@ -89,7 +89,7 @@ static int add_handler(struct line *line, unsigned irq, irq_handler_t fn, void *
     *end = handler;
     spin_unlock_irq(&handlers, flags);
     if (first)
-        on_boot_hart(chip->enable, irq);
+        chip->enable(irq);
     return 0;
 }
 
@@ -100,7 +100,7 @@ static int remove_handler(struct line *line, unsigned irq, irq_handler_t fn, voi
     if (!handler)
         return -ENOENT;
     if (line->handlers == handler && !handler->next)
-        on_boot_hart(chip->disable, irq);
+        chip->disable(irq);
     unsigned long flags = spin_lock_irq(&handlers);
     *link = handler->next;
     spin_unlock_irq(&handlers, flags);

@@ -6,11 +6,6 @@ void smp_init(void)
 {
 }
 
-void on_boot_hart(void (*fn)(unsigned), unsigned arg)
-{
-    fn(arg);
-}
-
 void wake_idle_hart(void)
 {
 }

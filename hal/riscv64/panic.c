@@ -86,31 +86,26 @@ static void print_registers(const struct trap_frame *f)
         print("thread %s on hart %lu\n", running_thread(), cpu_id());
 }
 
-static void print_location(uintptr_t pc, const char *name, size_t offset)
+// `inside` is pc, or an address before it that is sure to lie in the same function.
+static void print_location(uintptr_t pc, uintptr_t inside)
 {
+    size_t offset = 0;
+    const char *name = symbol_lookup(inside, &offset);
     if (name)
-        print("  %016lx  %s+%#zx\n", pc, name, offset);
+        print("  %016lx  %s+%#zx\n", pc, name, offset + (pc - inside));
     else
         print("  %016lx\n", pc);
 }
 
 // A return address may be the first of the next function, where a call does not return: look at the call.
-static void print_return(uintptr_t ra)
-{
-    size_t offset = 0;
-    const char *name = symbol_lookup(ra - 1, &offset);
-    print_location(ra, name, offset + 1);
-}
-
 static void print_backtrace(const struct trap_frame *f)
 {
     uintptr_t pcs[MAX_FRAMES];
-    size_t n = backtrace_from(f, pcs, MAX_FRAMES), offset = 0;
-    const char *name = symbol_lookup(f->x[0], &offset);
+    size_t n = backtrace_from(f, pcs, MAX_FRAMES);
     print("backtrace:\n");
-    print_location(f->x[0], name, offset);
+    print_location(f->x[0], f->x[0]);
     for (size_t i = 0; i < n; i++)
-        print_return(pcs[i]);
+        print_location(pcs[i], pcs[i] - 1);
 }
 
 // The first hart that panics tells; the others stop. False when this hart did so before.

@@ -16,7 +16,6 @@
 #include "hal/cpu.h"
 #include "hal/mem.h"
 #include "hal/paging.h"
-#include "hal/spinlock.h"
 #include "hal/time.h"
 
 #define START_MS         10000 // on a busy host an emulated hart takes its time
@@ -24,29 +23,6 @@
 
 static struct hart *harts[MACHINE_MAX_HARTS] = {&boot_hart};
 static bool stopping; // a hart panics: the others halt
-
-static struct hart_call {
-    void (*fn)(unsigned);
-    unsigned arg;
-    bool pending;
-} call;
-static struct spinlock call_lock;
-
-void on_boot_hart(void (*fn)(unsigned), unsigned arg)
-{
-    if (current->hart == &boot_hart) {
-        fn(arg);
-        return;
-    }
-    spin_lock(&call_lock);
-    call.fn = fn;
-    call.arg = arg;
-    __atomic_store_n(&call.pending, true, __ATOMIC_RELEASE);
-    sbi_send_ipi(boot_hart.id);
-    while (__atomic_load_n(&call.pending, __ATOMIC_ACQUIRE))
-        cpu_relax();
-    spin_unlock(&call_lock);
-}
 
 static void halt(void)
 {
@@ -61,10 +37,6 @@ void ipi_interrupt(void)
     csr_clear(CSR_SIP, SIE_SSIE);
     if (__atomic_load_n(&stopping, __ATOMIC_ACQUIRE))
         halt();
-    if (current->hart == &boot_hart && __atomic_load_n(&call.pending, __ATOMIC_ACQUIRE)) {
-        call.fn(call.arg);
-        __atomic_store_n(&call.pending, false, __ATOMIC_RELEASE);
-    }
 }
 
 // A thread became ready: somebody who sleeps looks for it. This hart itself, in an interrupt handler, does so

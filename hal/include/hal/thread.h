@@ -65,9 +65,8 @@ static inline void wait_queue_init(struct wait_queue *queue)
 // Returns 0 or -ETIMEDOUT.
 int wait_queue_wait(struct wait_queue *queue, bool (*done)(void *arg), void *arg, uint64_t deadline);
 
-// Makes the first waiter, or all, test their condition. Change what done() looks at before, not after. May be
-// called from an interrupt handler.
-void wait_queue_wake(struct wait_queue *queue);
+// Makes all waiters test their condition. Change what done() looks at before, not after. May be called from
+// an interrupt handler.
 void wait_queue_wake_all(struct wait_queue *queue);
 
 // Mutual exclusion. Handed to the waiters in the order they came, so nobody starves.
