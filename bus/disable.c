@@ -2,7 +2,6 @@
 /* Drivers that the kernel command line turns off. */
 #define LOG_MODULE "bus"
 #include "bus/driver.h"
-#include "core/cmdline.h"
 #include "core/init.h"
 #include "core/log.h"
 #include "hal/machine.h"
@@ -14,8 +13,13 @@
 bool driver_is_disabled(const struct driver *driver)
 {
     char names[DISABLE_MAX];
+    char *rest = names;
+    bool disabled = false;
 
-    return machine_bootarg(DISABLE, names, sizeof(names)) && cmdline_list_has(names, driver->name);
+    if (machine_bootarg(DISABLE, names, sizeof(names)))
+        while (rest && !disabled)
+            disabled = strcmp(strsep(&rest, ","), driver->name) == 0;
+    return disabled;
 }
 
 /* A name that no driver has is a mistake worth telling. */

@@ -38,9 +38,9 @@ DEFINE_ACCESSORS(8)
 DEFINE_ACCESSORS(16)
 DEFINE_ACCESSORS(32)
 
-void pci_command(struct pci_device *pdev, uint16_t set, uint16_t clear)
+void pci_update16(struct pci_device *pdev, unsigned offset, uint16_t set, uint16_t clear)
 {
-    uint16_t command = pci_config_read16(pdev, PCI_REG_COMMAND);
+    uint16_t old = pci_config_read16(pdev, offset);
 
-    pci_config_write16(pdev, PCI_REG_COMMAND, (uint16_t)((command & ~clear) | set));
+    pci_config_write16(pdev, offset, (uint16_t)((old & ~clear) | set));
 }

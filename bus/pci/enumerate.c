@@ -98,7 +98,7 @@ static uint8_t add_function(struct pci_bus *bus, unsigned slot, unsigned functio
     read_identity(pdev);
     pdev->intx_irq = pci_intx_route(pdev);
     /* Quiet until a driver wants it: no decoding, no DMA, no interrupt on a wire it may share. */
-    pci_command(pdev, PCI_COMMAND_INTX_OFF, PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+    pci_update16(pdev, PCI_REG_COMMAND, PCI_COMMAND_INTX_OFF, PCI_IO | PCI_MEMORY | PCI_MASTER);
     header = pci_config_read8(pdev, PCI_REG_HEADER_TYPE);
     read_header(pdev, header);
     return header;

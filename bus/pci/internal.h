@@ -32,8 +32,8 @@ struct pci_root {
 /* ecam.c: vendor (low half) and device number of a function that may not be there; all ones then. */
 uint32_t pci_bus_read_id(const struct pci_bus *bus, unsigned slot, unsigned function);
 
-/* Sets and clears bits of the command register. */
-void pci_command(struct pci_device *pdev, uint16_t set, uint16_t clear);
+/* Sets and clears bits of a register. */
+void pci_update16(struct pci_device *pdev, unsigned offset, uint16_t set, uint16_t clear);
 
 /*
  * enumerate.c: finds every device from the host bridge on, numbers the buses and sizes the BARs. What cannot

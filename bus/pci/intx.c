@@ -24,7 +24,7 @@ static unsigned intx_vectors(const struct pci_device *pdev)
 static void intx_enable(struct pci_device *pdev, unsigned vector, bool on)
 {
     (void)vector;
-    pci_command(pdev, on ? 0 : PCI_COMMAND_INTX_OFF, on ? PCI_COMMAND_INTX_OFF : 0);
+    pci_update16(pdev, PCI_REG_COMMAND, on ? 0 : PCI_COMMAND_INTX_OFF, on ? PCI_COMMAND_INTX_OFF : 0);
 }
 
 const struct pci_irq_ops pci_intx_ops = {.name = "INTx", .vectors = intx_vectors, .enable = intx_enable};

@@ -30,12 +30,10 @@ static int msi_write(struct pci_device *pdev, unsigned vector)
 
 static void msi_enable(struct pci_device *pdev, unsigned vector, bool on)
 {
-    unsigned offset = pci_find_capability(pdev, PCI_CAP_MSI) + PCI_MSI_CONTROL;
-    uint16_t control = pci_config_read16(pdev, offset);
+    unsigned capability = pci_find_capability(pdev, PCI_CAP_MSI);
 
     (void)vector;
-    control &= (uint16_t)~(PCI_MSI_ENABLE | PCI_MSI_COUNT);
-    pci_config_write16(pdev, offset, control | (on ? PCI_MSI_ENABLE : 0));
+    pci_update16(pdev, capability + PCI_MSI_CONTROL, on ? PCI_MSI_ENABLE : 0, PCI_MSI_ENABLE | PCI_MSI_COUNT);
 }
 
 const struct pci_irq_ops pci_msi_ops = {

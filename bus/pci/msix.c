@@ -10,14 +10,6 @@ static unsigned msix_vectors(const struct pci_device *pdev)
     return capability ? (pci_config_read16(pdev, capability + PCI_MSIX_CONTROL) & PCI_MSIX_SIZE) + 1u : 0;
 }
 
-static void msix_control(struct pci_device *pdev, uint16_t set, uint16_t clear)
-{
-    unsigned offset = pci_find_capability(pdev, PCI_CAP_MSIX) + PCI_MSIX_CONTROL;
-    uint16_t control = pci_config_read16(pdev, offset);
-
-    pci_config_write16(pdev, offset, (uint16_t)((control & ~clear) | set));
-}
-
 static void msix_enable(struct pci_device *pdev, unsigned vector, bool on)
 {
     mmio_write32(&pdev->irqs->table, vector * PCI_MSIX_ENTRY_SIZE + PCI_MSIX_ENTRY_MASK, !on);
@@ -25,8 +17,8 @@ static void msix_enable(struct pci_device *pdev, unsigned vector, bool on)
 
 static int msix_start(struct pci_device *pdev)
 {
-    unsigned offset = pci_find_capability(pdev, PCI_CAP_MSIX) + PCI_MSIX_TABLE;
-    uint32_t table = pci_config_read32(pdev, offset);
+    unsigned capability = pci_find_capability(pdev, PCI_CAP_MSIX);
+    uint32_t table = pci_config_read32(pdev, capability + PCI_MSIX_TABLE);
     int error = pci_bar_map_range(pdev, table & PCI_MSIX_BAR, table & ~PCI_MSIX_BAR,
                                   (uint64_t)pdev->irqs->count * PCI_MSIX_ENTRY_SIZE, &pdev->irqs->table);
 
@@ -34,13 +26,13 @@ static int msix_start(struct pci_device *pdev)
         return error;
     for (unsigned vector = 0; vector < pdev->irqs->count; vector++)
         msix_enable(pdev, vector, false);
-    msix_control(pdev, PCI_MSIX_ENABLE, PCI_MSIX_MASK_ALL);
+    pci_update16(pdev, capability + PCI_MSIX_CONTROL, PCI_MSIX_ENABLE, PCI_MSIX_MASK_ALL);
     return 0;
 }
 
 static void msix_stop(struct pci_device *pdev)
 {
-    msix_control(pdev, 0, PCI_MSIX_ENABLE);
+    pci_update16(pdev, pci_find_capability(pdev, PCI_CAP_MSIX) + PCI_MSIX_CONTROL, 0, PCI_MSIX_ENABLE);
     pci_bar_unmap(&pdev->irqs->table);
 }
 

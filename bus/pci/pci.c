@@ -66,17 +66,13 @@ int pci_enable(struct pci_device *pdev, unsigned what)
                   format_size(pdev->bars[bar].size).text);
         return -ENOSPC;
     }
-    pci_command(pdev,
-                (uint16_t)((what & PCI_IO ? PCI_COMMAND_IO : 0u) |
-                           (what & PCI_MEMORY ? PCI_COMMAND_MEMORY : 0u) |
-                           (what & PCI_MASTER ? PCI_COMMAND_MASTER : 0u)),
-                0);
+    pci_update16(pdev, PCI_REG_COMMAND, (uint16_t)what, 0);
     return 0;
 }
 
 void pci_disable(struct pci_device *pdev)
 {
-    pci_command(pdev, 0, PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+    pci_update16(pdev, PCI_REG_COMMAND, 0, PCI_IO | PCI_MEMORY | PCI_MASTER);
 }
 
 static int pci_start(void)

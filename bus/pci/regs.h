@@ -14,9 +14,6 @@
 #define PCI_REG_VENDOR           0x00u
 #define PCI_REG_DEVICE           0x02u
 #define PCI_REG_COMMAND          0x04u
-#define PCI_COMMAND_IO           0x0001u
-#define PCI_COMMAND_MEMORY       0x0002u
-#define PCI_COMMAND_MASTER       0x0004u
 #define PCI_COMMAND_INTX_OFF     0x0400u
 #define PCI_REG_STATUS           0x06u
 #define PCI_STATUS_CAPABILITIES  0x0010u

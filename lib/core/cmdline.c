@@ -2,6 +2,7 @@
 #include "core/cmdline.h"
 #include "core/errno.h"
 #include "core/util.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -64,19 +65,4 @@ int cmdline_split(char *line, char **words, size_t max)
         out += take_word(&at, out, SIZE_MAX) + 1;
     }
     return (int)count;
-}
-
-bool cmdline_list_has(const char *list, const char *name)
-{
-    size_t length = strlen(name);
-
-    for (;; list++) {
-        size_t item = strcspn(list, ",");
-
-        if (item == length && strncmp(list, name, length) == 0)
-            return true;
-        list += item;
-        if (*list == '\0')
-            return false;
-    }
 }

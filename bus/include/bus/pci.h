@@ -118,6 +118,7 @@ void pci_config_write32(const struct pci_device *pdev, unsigned offset, uint32_t
 unsigned pci_find_capability(const struct pci_device *pdev, uint8_t id);
 unsigned pci_next_capability(const struct pci_device *pdev, unsigned offset);
 
+/* The bits are those of the command register. */
 #define PCI_IO     (1u << 0) /* answer in I/O space */
 #define PCI_MEMORY (1u << 1) /* answer in memory space */
 #define PCI_MASTER (1u << 2) /* DMA and message-signalled interrupts */

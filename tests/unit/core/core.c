@@ -263,16 +263,6 @@ static void words_of_the_command_line(void **state)
     assert_int_equal(cmdline_split(line, words, 2), 0);
 }
 
-static void lists_of_names(void **state)
-{
-    (void)state;
-    assert_true(cmdline_list_has("edu", "edu"));
-    assert_true(cmdline_list_has("virtio_blk,edu,x", "edu"));
-    assert_true(cmdline_list_has("virtio_blk,edu", "edu"));
-    assert_false(cmdline_list_has("education,ed", "edu"));
-    assert_false(cmdline_list_has("", "edu"));
-}
-
 /* --- init --- */
 
 static char trace[64];
@@ -366,7 +356,6 @@ int main(void)
         cmocka_unit_test(the_level_is_chosen_by_name),
         cmocka_unit_test(values_of_the_command_line),
         cmocka_unit_test(words_of_the_command_line),
-        cmocka_unit_test(lists_of_names),
         cmocka_unit_test(long_lines_are_cut),
         cmocka_unit_test(init_runs_by_level_and_name),
         cmocka_unit_test(init_runs_once),

@@ -6,7 +6,6 @@
 #ifndef CORE_CMDLINE_H
 #define CORE_CMDLINE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -21,8 +20,5 @@ int cmdline_value(const char *line, const char *key, char *out, size_t size);
  * or -E2BIG when there are more.
  */
 int cmdline_split(char *line, char **words, size_t max);
-
-/* Is `name` one of the names in `list`, which has commas between them? */
-bool cmdline_list_has(const char *list, const char *name);
 
 #endif
