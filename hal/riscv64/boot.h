@@ -90,12 +90,20 @@ void irq_dispatch(void);
 void time_set_alarm(uint64_t deadline);
 void time_stop_alarm(void);
 
-// From smp.c, or one_hart.c. Starts the other harts.
-void smp_init(void);
+// From smp.c. Where there is one hart there is nothing to do.
+#ifdef CONFIG_SMP
+void smp_init(void);          // starts the other harts
 void wake_idle_hart(void);    // a thread is ready
 void stop_other_harts(void);  // for good
 void flush_other_harts(void); // their TLBs
-void ipi_interrupt(void);     // only with CONFIG_SMP does one come
+void ipi_interrupt(void);
+#else
+#define smp_init()          ((void)0)
+#define wake_idle_hart()    ((void)0)
+#define stop_other_harts()  ((void)0)
+#define flush_other_harts() ((void)0)
+#define ipi_interrupt()     ((void)0)
+#endif
 
 // Finds and sets up the interrupt controller, if that has not happened; on the boot hart.
 void irq_init(void);

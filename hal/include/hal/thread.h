@@ -107,46 +107,23 @@ void semaphore_post(struct semaphore *semaphore);
 #else
 
 // One thread: there is nobody to give way to and nobody to exclude.
-static inline void thread_yield(void)
-{
-}
+struct mutex {
+    char unused;
+};
 
-static inline unsigned thread_processors(void)
-{
-    return 1;
-}
+#define MUTEX_INIT(mutex)     {0}
+#define mutex_init(mutex)     ((void)(mutex))
+#define mutex_lock(mutex)     ((void)(mutex))
+#define mutex_try_lock(mutex) ((void)(mutex), true)
+#define mutex_unlock(mutex)   ((void)(mutex))
+
+#define thread_yield()      ((void)0)
+#define thread_processors() 1u
 
 static inline void parallel_for(size_t count, void (*fn)(size_t begin, size_t end, void *arg), void *arg)
 {
     if (count)
         fn(0, count, arg);
-}
-
-struct mutex {
-    char unused;
-};
-
-#define MUTEX_INIT(mutex) {0}
-
-static inline void mutex_init(struct mutex *mutex)
-{
-    (void)mutex;
-}
-
-static inline void mutex_lock(struct mutex *mutex)
-{
-    (void)mutex;
-}
-
-static inline bool mutex_try_lock(struct mutex *mutex)
-{
-    (void)mutex;
-    return true;
-}
-
-static inline void mutex_unlock(struct mutex *mutex)
-{
-    (void)mutex;
 }
 
 #endif
