@@ -43,19 +43,14 @@ static bool is_leaf(uintptr_t fp)
     return on_a_stack(fp) && on_a_stack(word_at(fp - 8));
 }
 
-static bool same_function(uintptr_t pc, uintptr_t ra)
-{
-    size_t offset;
-    return symbol_lookup(pc, &offset) == symbol_lookup(ra - 1, &offset);
-}
-
 // In a leaf, in a library function without a frame, or around a function's first and last instructions, the
 // caller is known to ra alone. Otherwise ra is left from a call that this function made.
 static bool caller_only_in_ra(uintptr_t pc, uintptr_t ra, uintptr_t fp)
 {
     size_t offset;
+    const char *caller = symbol_lookup(ra - 1, &offset);
     bool on_chain = on_a_stack(fp) && word_at(fp - 8) == ra;
-    return symbol_lookup(ra - 1, &offset) && !same_function(pc, ra) && !on_chain;
+    return caller && caller != symbol_lookup(pc, &offset) && !on_chain;
 }
 
 size_t backtrace_from(const struct trap_frame *frame, uintptr_t *pcs, size_t max)

@@ -13,11 +13,10 @@
 #define CONTEXT_F(n) (128 + (n) * 8)
 #define CONTEXT_SIZE 224
 
-// struct hart_start, for boot.S.
-#define START_SP         0
-#define START_TP         8
-#define START_SATP       16
-#define START_TRAP_STACK 24
+// struct hart, for hart_entry.S.
+#define HART_IDLE     0
+#define HART_TRAP_TOP 16
+#define HART_SATP     24
 
 #ifndef __ASSEMBLER__
 
@@ -32,20 +31,19 @@ struct context {
 
 _Static_assert(sizeof(struct context) == CONTEXT_SIZE, "switch.S and struct context agree");
 
-struct hart_start {
-    uint64_t sp, tp, satp, trap_stack_top;
+struct hart {
+    struct thread *idle; // runs when no other thread can; in no list
+    struct stack trap_stack;
+    uint64_t satp; // to start with
+    unsigned long id;
+    bool online; // it has started
+    bool idling; // its idle thread runs
+    bool poked;  // and was told to look for a thread
 };
 
-struct hart {
-    unsigned long id;
-    struct thread *idle; // runs when no other thread can; in no list
-    bool idling;         // it runs
-    bool poked;          // and was told to look for a thread
-    struct stack trap_stack;
-    // The boot hart does not use these.
-    struct hart_start start;
-    bool online;
-};
+_Static_assert(offsetof(struct hart, idle) == HART_IDLE && offsetof(struct hart, satp) == HART_SATP &&
+                   offsetof(struct hart, trap_stack.top) == HART_TRAP_TOP,
+               "hart_entry.S and struct hart agree");
 
 struct thread {
     struct context context;
@@ -86,7 +84,7 @@ __attribute__((noreturn)) void thread_main(void);
 // Gives `hart` its idle thread. 0 or -ENOMEM.
 int sched_add_hart(struct hart *hart, unsigned long id);
 
-// Where another hart starts, with its hart_start in a1, and goes on in C.
+// Where another hart starts, with its struct in a1, and goes on in C.
 void hart_entry(void);
 __attribute__((noreturn)) void hart_main(void);
 

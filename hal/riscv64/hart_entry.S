@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the other harts start: a1 = struct hart_start, paging and interrupts off (SBI specification, 9.1). */
+/* Where the other harts start: a1 = its struct hart, paging and interrupts off (SBI specification, 9.1). */
 #include "csr.h"
 #include "hart.h"
 
@@ -14,14 +14,15 @@ hart_entry:
     .option pop
     la      t0, trap_entry
     csrw    CSR_STVEC, t0
-    ld      t0, START_TRAP_STACK(a1)
+    ld      t0, HART_TRAP_TOP(a1)
     csrw    CSR_SSCRATCH, t0
     li      t0, SSTATUS_FS_INITIAL
     csrs    CSR_SSTATUS, t0
     csrw    fcsr, zero
-    ld      sp, START_SP(a1)
-    ld      tp, START_TP(a1)
-    ld      t0, START_SATP(a1)
+    ld      t0, HART_IDLE(a1)       /* a thread begins with its context */
+    ld      sp, CONTEXT_SP(t0)
+    ld      tp, CONTEXT_TP(t0)
+    ld      t0, HART_SATP(a1)
     sfence.vma
     csrw    CSR_SATP, t0            /* the image is at its physical address: nothing moves */
     sfence.vma

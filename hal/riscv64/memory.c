@@ -103,7 +103,6 @@ void mem_get_stats(struct mem_stats *out)
 {
     *out = (struct mem_stats){.pages_total = pool.total,
                               .pages_free = pool.free,
-                              .pages_free_run = page_pool_longest(&pool),
                               .heap_bytes = heap.used,
                               .heap_peak_bytes = heap.peak};
 }

@@ -79,12 +79,3 @@ void *page_pool_alloc(struct page_pool *pool, size_t npages)
     pool->free -= npages;
     return run;
 }
-
-size_t page_pool_longest(const struct page_pool *pool)
-{
-    size_t longest = 0;
-    for (const struct page_run *run = pool->first; run; run = run->next)
-        if (run->npages > longest)
-            longest = run->npages;
-    return longest;
-}

@@ -24,7 +24,4 @@ void *page_pool_alloc(struct page_pool *pool, size_t npages);
 // 0) or -EEXIST (some of them are free already).
 int page_pool_free(struct page_pool *pool, void *pages, size_t npages);
 
-// Pages of the longest free run.
-size_t page_pool_longest(const struct page_pool *pool);
-
 #endif

@@ -24,19 +24,14 @@
 static struct hart *harts[MACHINE_MAX_HARTS] = {&boot_hart};
 static bool stopping; // a hart panics: the others halt
 
-static void halt(void)
-{
-    csr_write(CSR_SIE, 0);
-    for (;;)
-        __asm__ volatile("wfi");
-}
-
 // A hart that is only to wake up from its sleep finds nothing to do here.
 void ipi_interrupt(void)
 {
     csr_clear(CSR_SIP, SIE_SSIE);
     if (__atomic_load_n(&stopping, __ATOMIC_ACQUIRE))
-        halt();
+        csr_write(CSR_SIE, 0);
+    while (__atomic_load_n(&stopping, __ATOMIC_ACQUIRE))
+        __asm__ volatile("wfi");
 }
 
 // A thread became ready: somebody who sleeps looks for it. This hart itself, in an interrupt handler, does so
@@ -93,11 +88,8 @@ static bool start_hart(unsigned long id)
         log_error("hart %lu does not start: no memory", id);
         return false;
     }
-    hart->start.sp = hart->idle->context.sp;
-    hart->start.tp = hart->idle->context.tp;
-    hart->start.trap_stack_top = (uintptr_t)hart->trap_stack.top;
-    hart->start.satp = csr_read(CSR_SATP);
-    long error = sbi_hart_start(id, (uintptr_t)hart_entry, (uintptr_t)&hart->start);
+    hart->satp = csr_read(CSR_SATP);
+    long error = sbi_hart_start(id, (uintptr_t)hart_entry, (uintptr_t)hart);
     if (error || !is_online(hart)) {
         log_error("hart %lu does not start: SBI error %ld", id, error);
         return false;

@@ -23,7 +23,6 @@ void page_free(void *pages, size_t npages);
 struct mem_stats {
     size_t pages_total;     // pages the allocator was given at boot
     size_t pages_free;      // of those, free now
-    size_t pages_free_run;  // longest free run, pages
     size_t heap_bytes;      // bytes handed out by malloc and not yet freed (rounded up as allocated)
     size_t heap_peak_bytes; // highest value of heap_bytes so far
 };
