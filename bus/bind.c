@@ -8,16 +8,9 @@
 #include "core/log.h"
 #include "core/trace.h"
 
-/* Devices whose status is -EAGAIN, by their `node`, the one that waits longest first. */
+/* Devices whose status is -EAGAIN, by the `node` that registered ones have in the registry, the one that
+ * waits longest first. */
 static struct list_node waiting = LIST_INIT(waiting);
-
-static void stop_waiting(struct device *dev)
-{
-    if (dev->status != -EAGAIN)
-        return;
-    list_remove(&dev->node);
-    dev->status = -ENODEV;
-}
 
 /* Asks each waiting device's drivers once. Returns how many devices got one. */
 static unsigned ask_waiting(void)
@@ -68,7 +61,7 @@ int device_probe(struct device *dev, const struct driver *driver)
 {
     if (dev->driver)
         return -EBUSY;
-    stop_waiting(dev);
+    list_remove(&dev->node); /* from the waiting */
     dev->driver = driver;
     dev->class = driver->class;
     trace_begin("probe", driver->name, 0, 0);
@@ -104,7 +97,7 @@ int device_bind(struct device *dev)
         if (error != -ENODEV)
             return error;
     }
-    stop_waiting(dev);
+    list_remove(&dev->node);
     dev->status = -ENODEV;
     log_no_driver(dev);
     return -ENODEV;
@@ -125,7 +118,6 @@ void device_bind_all(struct device *(*next)(struct device *previous))
 
 void device_unbind(struct device *dev)
 {
-    stop_waiting(dev);
     device_unregister(dev);
     if (dev->driver)
         dev->driver->remove(dev);
@@ -136,7 +128,7 @@ void device_unbind(struct device *dev)
 void device_unbind_all(void)
 {
     while (!list_empty(&waiting))
-        stop_waiting(list_last(&waiting, struct device, node));
+        device_unbind(list_last(&waiting, struct device, node));
     for (struct device *dev = device_last(); dev; dev = device_last())
         device_unbind(dev);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "bus/device.h"
-#include "core/errno.h"
 #include "core/init.h"
 #include <stdio.h>
 
@@ -44,27 +43,17 @@ unsigned device_count(enum device_class class)
     return count;
 }
 
-static bool is_registered(const struct device *dev)
+void device_register(struct device *dev)
 {
-    return dev->name[0] != '\0';
-}
-
-int device_register(struct device *dev)
-{
-    if (is_registered(dev))
-        return -EEXIST;
     dev->index = 0;
     while (device_get(dev->class, dev->index))
         dev->index++;
     snprintf(dev->name, sizeof(dev->name), "%s%u", device_class_name(dev->class), dev->index);
     list_add_tail(&devices, &dev->node);
-    return 0;
 }
 
 void device_unregister(struct device *dev)
 {
-    if (!is_registered(dev))
-        return;
     list_remove(&dev->node);
     dev->name[0] = '\0';
 }

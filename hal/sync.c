@@ -35,44 +35,6 @@ void thread_sleep_ns(uint64_t ns)
     sched_unlock(flags);
 }
 
-void mutex_init(struct mutex *mutex)
-{
-    *mutex = (struct mutex)MUTEX_INIT(*mutex);
-}
-
-bool mutex_try_lock(struct mutex *mutex)
-{
-    unsigned long flags = sched_lock();
-    bool taken = !mutex->owner;
-    if (taken)
-        mutex->owner = thread_self();
-    sched_unlock(flags);
-    return taken;
-}
-
-// Who unlocks it makes the first waiter its owner.
-void mutex_lock(struct mutex *mutex)
-{
-    struct thread *self = thread_self();
-    unsigned long flags = sched_lock();
-    if (mutex->owner == self)
-        panic("mutex_lock: thread %s has the mutex already", thread_name(self));
-    if (mutex->owner)
-        sched_block(&mutex->queue, WAIT_FOREVER);
-    else
-        mutex->owner = self;
-    sched_unlock(flags);
-}
-
-void mutex_unlock(struct mutex *mutex)
-{
-    unsigned long flags = sched_lock();
-    if (mutex->owner != thread_self())
-        panic("mutex_unlock: thread %s does not have the mutex", thread_name(thread_self()));
-    mutex->owner = sched_wake(&mutex->queue);
-    sched_unlock(flags);
-}
-
 void semaphore_init(struct semaphore *semaphore, unsigned count)
 {
     *semaphore = (struct semaphore)SEMAPHORE_INIT(*semaphore, count);
@@ -86,7 +48,7 @@ int semaphore_wait(struct semaphore *semaphore, uint64_t deadline)
     if (semaphore->count)
         semaphore->count--;
     else
-        taken = sched_block(&semaphore->queue, deadline);
+        taken = deadline > 0 && sched_block(&semaphore->queue, deadline);
     sched_unlock(flags);
     return taken ? 0 : -ETIMEDOUT;
 }
@@ -97,4 +59,33 @@ void semaphore_post(struct semaphore *semaphore)
     if (!sched_wake(&semaphore->queue))
         semaphore->count++;
     sched_unlock(flags);
+}
+
+void mutex_init(struct mutex *mutex)
+{
+    *mutex = (struct mutex)MUTEX_INIT(*mutex);
+}
+
+bool mutex_try_lock(struct mutex *mutex)
+{
+    bool taken = semaphore_wait(&mutex->free, 0) == 0;
+    if (taken)
+        mutex->owner = thread_self();
+    return taken;
+}
+
+void mutex_lock(struct mutex *mutex)
+{
+    if (mutex->owner == thread_self())
+        panic("mutex_lock: thread %s has the mutex already", thread_name(mutex->owner));
+    semaphore_wait(&mutex->free, WAIT_FOREVER);
+    mutex->owner = thread_self();
+}
+
+void mutex_unlock(struct mutex *mutex)
+{
+    if (mutex->owner != thread_self())
+        panic("mutex_unlock: thread %s does not have the mutex", thread_name(thread_self()));
+    mutex->owner = NULL;
+    semaphore_post(&mutex->free);
 }

@@ -8,11 +8,6 @@
 #include "core/log.h"
 #include "core/math.h"
 
-static unsigned bar_register(unsigned index)
-{
-    return PCI_REG_BAR0 + 4 * index;
-}
-
 /* What the register reads after all ones were written to it; its old value is put back. */
 static uint32_t size_mask(struct pci_device *pdev, unsigned reg)
 {
@@ -30,7 +25,7 @@ static uint32_t size_mask(struct pci_device *pdev, unsigned reg)
 static unsigned size_bar(struct pci_device *pdev, unsigned index, unsigned count)
 {
     struct pci_bar *bar = &pdev->bars[index];
-    uint32_t low = size_mask(pdev, bar_register(index));
+    uint32_t low = size_mask(pdev, PCI_REG_BAR(index));
     bool io = low & PCI_BAR_REG_IO;
     bool wide = !io && (low & PCI_BAR_REG_TYPE) == PCI_BAR_REG_TYPE_64 && index + 1 < count;
     uint64_t mask = low & (io ? PCI_BAR_REG_IO_MASK : PCI_BAR_REG_MEM_MASK);
@@ -40,7 +35,7 @@ static unsigned size_bar(struct pci_device *pdev, unsigned index, unsigned count
         return 1;
     }
     if (wide)
-        mask |= (uint64_t)size_mask(pdev, bar_register(index + 1)) << 32;
+        mask |= (uint64_t)size_mask(pdev, PCI_REG_BAR(index + 1)) << 32;
     bar->flags = io ? PCI_BAR_IO : low & PCI_BAR_REG_PREFETCH ? PCI_BAR_PREFETCH : 0;
     bar->flags |= wide ? PCI_BAR_64 : 0;
     bar->size = bar->align = mask & (~mask + 1);
@@ -60,11 +55,11 @@ void pci_bar_set(struct pci_device *pdev, unsigned index)
     uint32_t address_bits = bar->flags & PCI_BAR_IO ? PCI_BAR_REG_IO_MASK : PCI_BAR_REG_MEM_MASK;
     uint64_t got;
 
-    pci_config_write32(pdev, bar_register(index), (uint32_t)base);
-    got = pci_config_read32(pdev, bar_register(index)) & address_bits;
+    pci_config_write32(pdev, PCI_REG_BAR(index), (uint32_t)base);
+    got = pci_config_read32(pdev, PCI_REG_BAR(index)) & address_bits;
     if (bar->flags & PCI_BAR_64) {
-        pci_config_write32(pdev, bar_register(index + 1), (uint32_t)(base >> 32));
-        got |= (uint64_t)pci_config_read32(pdev, bar_register(index + 1)) << 32;
+        pci_config_write32(pdev, PCI_REG_BAR(index + 1), (uint32_t)(base >> 32));
+        got |= (uint64_t)pci_config_read32(pdev, PCI_REG_BAR(index + 1)) << 32;
     }
     if (got == base)
         bar->flags |= PCI_BAR_ASSIGNED;

@@ -43,28 +43,17 @@ static bool pci_match(const struct device *dev, const struct driver *driver)
 
 static const struct bus pci_bus_type = {.name = "pci", .match = pci_match};
 
-/* The first BAR that would answer in one of the spaces of `what` but has no address; PCI_BARS if there is
- * none. */
-static unsigned unassigned_bar(const struct pci_device *pdev, unsigned what)
+int pci_enable(struct pci_device *pdev, unsigned what)
 {
     for (unsigned i = 0; i < PCI_BARS; i++) {
         const struct pci_bar *bar = &pdev->bars[i];
         unsigned space = bar->flags & PCI_BAR_IO ? PCI_IO : PCI_MEMORY;
 
-        if (bar->size != 0 && space & what && !(bar->flags & PCI_BAR_ASSIGNED))
-            return i;
-    }
-    return PCI_BARS;
-}
-
-int pci_enable(struct pci_device *pdev, unsigned what)
-{
-    unsigned bar = unassigned_bar(pdev, what);
-
-    if (bar < PCI_BARS) {
-        log_error("pci %s: cannot be enabled: BAR%u (%s) has no address", pdev->dev.address, bar,
-                  format_size(pdev->bars[bar].size).text);
-        return -ENOSPC;
+        if (bar->size != 0 && space & what && !(bar->flags & PCI_BAR_ASSIGNED)) {
+            log_error("pci %s: cannot be enabled: BAR%u (%s) has no address", pdev->dev.address, i,
+                      format_size(bar->size).text);
+            return -ENOSPC;
+        }
     }
     pci_update16(pdev, PCI_REG_COMMAND, (uint16_t)what, 0);
     return 0;

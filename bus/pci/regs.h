@@ -23,7 +23,7 @@
 #define PCI_HEADER_DEVICE        0u
 #define PCI_HEADER_BRIDGE        1u
 #define PCI_HEADER_MULTIFUNCTION 0x80u
-#define PCI_REG_BAR0             0x10u
+#define PCI_REG_BAR(n)           (0x10u + 4 * (n))
 #define PCI_REG_ROM              0x30u
 #define PCI_REG_CAPABILITIES     0x34u
 #define PCI_REG_PIN              0x3du

@@ -15,11 +15,7 @@
 #include "hal/panic.h"
 #include "hal/paging.h"
 
-static struct thread boot_thread = {.name = "main",
-                                    .hart = &boot_hart,
-                                    .stack = {stack_guard, stack_top},
-                                    .link = LIST_INIT(boot_thread.link),
-                                    .timer = LIST_INIT(boot_thread.timer)};
+static struct thread boot_thread = {.name = "main", .hart = &boot_hart, .stack = {stack_guard, stack_top}};
 
 __thread struct thread *current = &boot_thread;
 
@@ -68,8 +64,6 @@ struct thread *thread_new(const char *name, int (*fn)(void *), void *arg, size_t
         (struct context){.ra = (uintptr_t)thread_entry, .sp = (uintptr_t)tls, .tp = (uintptr_t)tls};
     thread->fn = fn;
     thread->arg = arg;
-    list_init(&thread->link);
-    list_init(&thread->timer);
     wait_queue_init(&thread->joiners);
     snprintf(thread->name, sizeof(thread->name), "%s", name);
     return thread;

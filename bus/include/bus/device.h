@@ -68,14 +68,12 @@ struct device *device_next(const struct device *previous);
 struct device *device_last(void);
 
 /*
- * Adds `dev` (class, driver, ops and address set) to the registry with the smallest free index of its class.
- * device_bind() does it for what a driver took; a driver calls it itself only for further devices behind the
- * one it probed. The struct stays the caller's and must stay valid until device_unregister(). Returns 0, or
- * -EEXIST when it is registered already.
+ * For bind.c. Adds `dev` (class, driver, ops and address set; in no list) to the registry with the smallest
+ * free index of its class. The struct stays the caller's and must stay valid until device_unregister().
  */
-int device_register(struct device *dev);
+void device_register(struct device *dev);
 
-/* Takes `dev` out of the registry; the others keep their names and indices. Not registered: no effect. */
+/* Takes `dev` out of the registry, if it is there; the others keep their names and indices. */
 void device_unregister(struct device *dev);
 
 /*

@@ -69,13 +69,29 @@ int wait_queue_wait(struct wait_queue *queue, bool (*done)(void *arg), void *arg
 // an interrupt handler.
 void wait_queue_wake_all(struct wait_queue *queue);
 
-// Mutual exclusion. Handed to the waiters in the order they came, so nobody starves.
-struct mutex {
-    struct thread *owner; // NULL: free
+// A counting semaphore. Handed to the waiters in the order they came.
+struct semaphore {
+    unsigned count;
     struct wait_queue queue;
 };
 
-#define MUTEX_INIT(mutex) {.queue = WAIT_QUEUE_INIT((mutex).queue)}
+#define SEMAPHORE_INIT(semaphore, n) {.count = (n), .queue = WAIT_QUEUE_INIT((semaphore).queue)}
+
+void semaphore_init(struct semaphore *semaphore, unsigned count);
+
+// Takes one, waiting for it until `deadline`; 0: not at all. Returns 0 or -ETIMEDOUT.
+int semaphore_wait(struct semaphore *semaphore, uint64_t deadline);
+
+// Gives one. May be called from an interrupt handler.
+void semaphore_post(struct semaphore *semaphore);
+
+// Mutual exclusion: a semaphore of one, whose owner is known. Nobody starves.
+struct mutex {
+    struct semaphore free;
+    struct thread *owner; // NULL: none
+};
+
+#define MUTEX_INIT(mutex) {.free = SEMAPHORE_INIT((mutex).free, 1)}
 
 void mutex_init(struct mutex *mutex);
 
@@ -87,22 +103,6 @@ bool mutex_try_lock(struct mutex *mutex);
 
 // Panics when the caller does not have it.
 void mutex_unlock(struct mutex *mutex);
-
-// A counting semaphore. Handed to the waiters in the order they came.
-struct semaphore {
-    unsigned count;
-    struct wait_queue queue;
-};
-
-#define SEMAPHORE_INIT(semaphore, n) {.count = (n), .queue = WAIT_QUEUE_INIT((semaphore).queue)}
-
-void semaphore_init(struct semaphore *semaphore, unsigned count);
-
-// Takes one, waiting for it until `deadline`. Returns 0 or -ETIMEDOUT.
-int semaphore_wait(struct semaphore *semaphore, uint64_t deadline);
-
-// Gives one. May be called from an interrupt handler.
-void semaphore_post(struct semaphore *semaphore);
 
 #else
 

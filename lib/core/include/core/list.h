@@ -7,7 +7,8 @@
 #include "core/util.h"
 #include <stdbool.h>
 
-/* A node of an element, or the head of a list. A head points at itself when the list is empty. */
+/* A node of an element, or the head of a list. A node that is all zero is in no list; a head points at itself
+ * when the list is empty. */
 struct list_node {
     struct list_node *prev;
     struct list_node *next;
@@ -45,13 +46,14 @@ static inline void list_add_head(struct list_node *head, struct list_node *node)
     list_insert_before(head->next, node);
 }
 
-/* Takes `node` out of its list and leaves it an empty list of its own, so that removing it twice is harmless.
- */
+/* Takes `node` out of the list that it is in, if it is in one. */
 static inline void list_remove(struct list_node *node)
 {
+    if (!node->next)
+        return;
     node->prev->next = node->next;
     node->next->prev = node->prev;
-    list_init(node);
+    *node = (struct list_node){NULL, NULL};
 }
 
 #define list_entry(node, type, member) container_of(node, type, member)
