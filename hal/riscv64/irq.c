@@ -29,8 +29,7 @@ struct line {
 static const struct irq_chip *chip;
 static struct line *lines; // indexed by interrupt number; [0] is not used
 
-static struct spinlock users;    // one attaches or detaches at a time; taken before `handlers`
-static struct spinlock handlers; // the lists, against irq_deliver()
+static struct spinlock lock; // of the lines; irq_deliver() holds it while handlers run
 
 // Finds and sets up the controller when the first interrupt is asked for: a program that needs none pays
 // nothing at boot. NULL when there is none we know.
@@ -75,39 +74,6 @@ static struct handler **find(struct line *line, irq_handler_t fn, void *arg)
     return link;
 }
 
-static int add_handler(struct line *line, unsigned irq, irq_handler_t fn, void *arg)
-{
-    struct handler **end = find(line, fn, arg);
-    if (*end)
-        return -EEXIST;
-    struct handler *handler = malloc(sizeof(*handler));
-    if (!handler)
-        return -ENOMEM;
-    *handler = (struct handler){.fn = fn, .arg = arg};
-    bool first = !line->handlers;
-    unsigned long flags = spin_lock_irq(&handlers);
-    *end = handler;
-    spin_unlock_irq(&handlers, flags);
-    if (first)
-        chip->enable(irq);
-    return 0;
-}
-
-static int remove_handler(struct line *line, unsigned irq, irq_handler_t fn, void *arg)
-{
-    struct handler **link = find(line, fn, arg);
-    struct handler *handler = *link;
-    if (!handler)
-        return -ENOENT;
-    if (line->handlers == handler && !handler->next)
-        chip->disable(irq);
-    unsigned long flags = spin_lock_irq(&handlers);
-    *link = handler->next;
-    spin_unlock_irq(&handlers, flags);
-    free(handler);
-    return 0;
-}
-
 int irq_attach(unsigned irq, irq_handler_t fn, void *arg)
 {
     if (!controller())
@@ -115,10 +81,21 @@ int irq_attach(unsigned irq, irq_handler_t fn, void *arg)
     struct line *line = line_of(irq);
     if (!line || !fn || (irq > chip->nwired && !line->reserved))
         return -EINVAL;
-    spin_lock(&users);
-    int error = add_handler(line, irq, fn, arg);
-    spin_unlock(&users);
-    return error;
+    struct handler *handler = malloc(sizeof(*handler));
+    if (!handler)
+        return -ENOMEM;
+    *handler = (struct handler){.fn = fn, .arg = arg};
+    unsigned long flags = spin_lock_irq(&lock);
+    struct handler **end = find(line, fn, arg);
+    bool first = !line->handlers, twice = *end;
+    if (!twice)
+        *end = handler;
+    if (first)
+        chip->enable(irq);
+    spin_unlock_irq(&lock, flags);
+    if (twice)
+        free(handler);
+    return twice ? -EEXIST : 0;
 }
 
 int irq_detach(unsigned irq, irq_handler_t fn, void *arg)
@@ -126,10 +103,15 @@ int irq_detach(unsigned irq, irq_handler_t fn, void *arg)
     struct line *line = line_of(irq);
     if (!line)
         return -EINVAL;
-    spin_lock(&users);
-    int error = remove_handler(line, irq, fn, arg);
-    spin_unlock(&users);
-    return error;
+    unsigned long flags = spin_lock_irq(&lock);
+    struct handler **link = find(line, fn, arg), *handler = *link;
+    if (handler)
+        *link = handler->next;
+    if (handler && !line->handlers)
+        chip->disable(irq);
+    spin_unlock_irq(&lock, flags);
+    free(handler);
+    return handler ? 0 : -ENOENT;
 }
 
 void irq_deliver(unsigned irq)
@@ -139,10 +121,10 @@ void irq_deliver(unsigned irq)
         panic("interrupt %u, but there are %u", irq, chip->nirqs);
     line->count++;
     trace_instant("irq", "taken", irq, 0);
-    spin_lock(&handlers);
+    spin_lock(&lock);
     for (struct handler *handler = line->handlers; handler; handler = handler->next)
         handler->fn(handler->arg);
-    spin_unlock(&handlers);
+    spin_unlock(&lock);
 }
 
 void irq_dispatch(void)
@@ -161,28 +143,19 @@ bool msi_available(void)
     return controller() && chip->message;
 }
 
-// The first message that nobody has, from now on the caller's. 0 when there is none.
-static unsigned reserve_message(void)
-{
-    spin_lock(&users);
-    unsigned irq = chip->nwired + 1;
-    while (irq <= chip->nirqs && lines[irq].reserved)
-        irq++;
-    if (irq <= chip->nirqs)
-        lines[irq].reserved = true;
-    else
-        irq = 0;
-    spin_unlock(&users);
-    return irq;
-}
-
 int msi_alloc(struct msi_vector *out)
 {
     *out = (struct msi_vector){0};
     if (!msi_available())
         return -ENOTSUP;
-    unsigned irq = reserve_message();
-    if (!irq)
+    unsigned long flags = spin_lock_irq(&lock);
+    unsigned irq = chip->nwired + 1;
+    while (irq <= chip->nirqs && lines[irq].reserved)
+        irq++;
+    if (irq <= chip->nirqs)
+        lines[irq].reserved = true;
+    spin_unlock_irq(&lock, flags);
+    if (irq > chip->nirqs)
         return -ENOSPC;
     out->irq = irq;
     chip->message(irq, &out->address, &out->data);
