@@ -2,7 +2,7 @@
 // The kernel's one page pool and one heap, and the C library's allocation functions on top.
 #include "boot.h"
 #include "heap_guard.h"
-#include "page_alloc.h"
+#include "pool.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -12,11 +12,13 @@
 #include "core/math.h"
 #include "hal/dma.h"
 #include "hal/machine.h"
+#include "hal/mem.h"
 #include "hal/paging.h"
 #include "hal/panic.h"
 #include "hal/spinlock.h"
 
-static struct page_pool pool;
+static struct pool pool;
+static size_t pages_total;
 static struct spinlock pool_lock;
 
 // Takes what of [start, end), whole pages, no reserved range from the i-th on has.
@@ -33,7 +35,7 @@ static void add_free(uint64_t start, uint64_t end, unsigned i)
     }
     if (start >= end)
         return;
-    if (page_pool_add(&pool, (void *)start, (end - start) / PAGE_SIZE) < 0)
+    if (!pool_give(&pool, (void *)start, end - start))
         panic("memory [%#lx, %#lx) is listed twice", start, end);
     paging_add(start, start, end - start, PAGING_READ | PAGING_WRITE);
 }
@@ -52,7 +54,8 @@ void memory_init(void)
     const struct machine *m = &boot_machine;
     for (unsigned i = 0; i < m->nram; i++)
         add_ram(&m->ram[i]);
-    if (pool.total == 0)
+    pages_total = pool.free / PAGE_SIZE;
+    if (pages_total == 0)
         panic("no memory behind the image");
     struct machine_range tree = device_tree_range();
     uint64_t start = align_down(tree.base.value, PAGE_SIZE),
@@ -64,18 +67,23 @@ void memory_init(void)
 
 void *page_alloc(size_t npages)
 {
+    size_t bytes;
+    if (mul_overflows(npages, PAGE_SIZE, &bytes))
+        return NULL;
     spin_lock(&pool_lock);
-    void *pages = page_pool_alloc(&pool, npages);
+    void *pages = pool_take(&pool, bytes, PAGE_SIZE, 0);
     spin_unlock(&pool_lock);
     return pages;
 }
 
 void page_free(void *pages, size_t npages)
 {
+    size_t bytes;
     if (!pages)
         return;
     spin_lock(&pool_lock);
-    bool freed = dma_able(pages, npages * PAGE_SIZE) && page_pool_free(&pool, pages, npages) == 0;
+    bool freed = !mul_overflows(npages, PAGE_SIZE, &bytes) && is_aligned((uintptr_t)pages, PAGE_SIZE) &&
+                 dma_able(pages, bytes) && pool_give(&pool, pages, bytes);
     spin_unlock(&pool_lock);
     if (!freed)
         panic("page_free: %zu pages at %p are not allocated pages", npages, pages);
@@ -101,8 +109,8 @@ static void *alloc(size_t size, size_t align, const void *caller)
 
 void mem_get_stats(struct mem_stats *out)
 {
-    *out = (struct mem_stats){.pages_total = pool.total,
-                              .pages_free = pool.free,
+    *out = (struct mem_stats){.pages_total = pages_total,
+                              .pages_free = pool.free / PAGE_SIZE,
                               .heap_bytes = heap.used,
                               .heap_peak_bytes = heap.peak};
 }

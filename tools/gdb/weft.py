@@ -71,7 +71,7 @@ class Pages(gdb.Command):
 
 
 class Heap(gdb.Command):
-    """weft-heap: bytes in use and free, and the free chunks by size."""
+    """weft-heap: bytes in use, pages free, and the free pieces of both."""
 
     def __init__(self):
         super().__init__("weft-heap", gdb.COMMAND_STATUS)
@@ -80,14 +80,12 @@ class Heap(gdb.Command):
         heap = static("heap", "hal/riscv64/memory.c")
         pool = static("pool", "hal/riscv64/memory.c")
         print(f"heap: {int(heap['used'])} bytes in use, {int(heap['peak'])} at most; "
-              f"pages: {int(pool['free'])} of {int(pool['total'])} free")
-        for size in range(64):
-            chunk, count = heap["bins"][size], 0
-            while chunk:
-                count += 1
-                chunk = chunk["next"]
-            if count:
-                print(f"  {count} free chunks of {1 << size} bytes or more")
+              f"pages: {int(pool['free']) // 4096} of {int(static('pages_total', 'hal/riscv64/memory.c'))} free")
+        for name, runs in ("heap", heap["pool"]), ("pages", pool):
+            run = runs["first"]
+            while run:
+                print(f"  {name}: {int(run['size'])} bytes free at {int(run):#x}")
+                run = run["next"]
 
 
 Devices()
