@@ -155,8 +155,36 @@ static KERNEL_INLINE uint32_t block_threads(void)
     return block_dim_x() * block_dim_y() * block_dim_z();
 }
 
-/* The thread's share of i in 0..n-1: neighbours get neighbouring i, any grid covers any n < 2^31. */
-#define FOR_EACH(i, n) for (uint32_t i = global_idx(), i##_step = global_size(); i < (n); i += i##_step)
+static KERNEL_INLINE uint32_t min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Elements a thread when a grid shares n. */
+static KERNEL_INLINE uint32_t each_share(uint32_t n)
+{
+    return (n + global_size() - 1) / global_size();
+}
+
+/* Position in the grid of the first thread of this one's warp. */
+static KERNEL_INLINE uint32_t warp_idx(void)
+{
+    return block_idx_x() * block_dim_x() + (thread_idx_x() & -WARP_THREADS);
+}
+
+/* The thread's share of i in 0..n-1 in a grid of one dimension whose blocks are whole warps: a warp's share
+ * is one run of memory, of which neighbours get neighbouring i. Any such grid covers any n < 2^31. */
+#define FOR_EACH(i, n)                                                                                       \
+    for (uint32_t i##_share = each_share(n), i##_first = warp_idx() * i##_share,                             \
+                  i##_end = min_u32(n, i##_first + WARP_THREADS * i##_share),                                \
+                  i = i##_first + (thread_idx_x() & (WARP_THREADS - 1));                                     \
+         i < i##_end; i += WARP_THREADS)
+
+/* The block's share of i in 0..n-1, which are neighbours: what they read and write is one run of memory. */
+#define FOR_EACH_ROW(i, n)                                                                                   \
+    for (uint32_t i##_share = ((n) + grid_dim_x() - 1) / grid_dim_x(), i = block_idx_x() * i##_share,        \
+                  i##_end = min_u32(n, i + i##_share);                                                       \
+         i < i##_end; i++)
 
 static KERNEL_INLINE uint32_t mul_high(uint32_t a, uint32_t b)
 {
@@ -179,11 +207,6 @@ static KERNEL_INLINE float keep_if(uint32_t keep, float v)
 static KERNEL_INLINE uint32_t within(uint32_t i, uint32_t n)
 {
     return i & -(uint32_t)(i < n);
-}
-
-static KERNEL_INLINE uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 #endif

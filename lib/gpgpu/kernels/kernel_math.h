@@ -41,19 +41,16 @@ static KERNEL_INLINE float exp2_int(int32_t n)
     return float_of_bits((uint32_t)(n + 127) << 23);
 }
 
-/*
- * e^x within 2 ulp; 0 below -104, infinity above 88.73, denormals included.
- * x = n ln 2 + r with |r| <= ln 2 / 2; ln 2 is split so that n times its high part is exact (Cody & Waite);
- * e^r by its Taylor series to r^7, whose remainder r^8/8! is below 2^-27.
- */
-static KERNEL_INLINE float exp_f32(float x)
+/* 1.5 * 2^23: adding it rounds to an integer in the low bits. */
+#define ROUND_F32 12582912.0f
+
+/* e^(x - n ln 2) for the integer n next to x / ln 2, rounded = n + ROUND_F32. ln 2 is split so that n times
+ * its high part is exact (Cody & Waite); the rest r, |r| <= ln 2 / 2, by its Taylor series to r^7, whose
+ * remainder r^8/8! is below 2^-27. */
+static KERNEL_INLINE float exp_reduced(float x, float rounded)
 {
-    const float magic = 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer in the low bits */
-    float clamped = min_f32(max_f32(x, -110.0f), 110.0f);
-    float shifted = fma_f32(clamped, 1.44269504f, magic);
-    int32_t n = (int32_t)(bits_of_float(shifted) - bits_of_float(magic));
-    float nf = shifted - magic;
-    float r = fma_f32(nf, -0.693359375f, clamped);
+    float nf = rounded - ROUND_F32;
+    float r = fma_f32(nf, -0.693359375f, x);
     r = fma_f32(nf, 2.12194440e-4f, r);
     float p = fma_f32(r, 1.0f / 5040, 1.0f / 720);
     p = fma_f32(p, r, 1.0f / 120);
@@ -61,9 +58,28 @@ static KERNEL_INLINE float exp_f32(float x)
     p = fma_f32(p, r, 1.0f / 6);
     p = fma_f32(p, r, 0.5f);
     p = fma_f32(p, r, 1.0f);
-    p = fma_f32(p, r, 1.0f);
+    return fma_f32(p, r, 1.0f);
+}
+
+/* e^x within 2 ulp; 0 below -104, infinity above 88.73, denormals included. */
+static KERNEL_INLINE float exp_f32(float x)
+{
+    float clamped = min_f32(max_f32(x, -110.0f), 110.0f);
+    float rounded = fma_f32(clamped, 1.44269504f, ROUND_F32);
+    int32_t n = (int32_t)(bits_of_float(rounded) - bits_of_float(ROUND_F32));
+    float p = exp_reduced(clamped, rounded);
     int32_t half = n >> 1; /* two factors, since 2^n itself may overflow where the result does not */
     return keep_nan(x, p * exp2_int(half) * exp2_int(n - half));
+}
+
+/* e^x for x <= 0 within 2 ulp where that is normal; 0 below -87.7. Half the work: 2^n is one factor, whose
+ * bits come from the low ones of n + ROUND_F32, and 0 for n = -127. */
+static KERNEL_INLINE float exp_below_one(float x)
+{
+    float clamped = max_f32(x, -88.0f);
+    float rounded = fma_f32(clamped, 1.44269504f, ROUND_F32);
+    float power = float_of_bits((bits_of_float(rounded) << 23) + bits_of_float(1.0f));
+    return keep_nan(x, exp_reduced(clamped, rounded) * power);
 }
 
 /*

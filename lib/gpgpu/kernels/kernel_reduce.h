@@ -12,8 +12,8 @@
 /* scratch: one float a thread. */
 static KERNEL_INLINE float block_sum(SHARED float *scratch, float v)
 {
-    uint32_t n = block_threads();
-    scratch[thread_linear()] = v;
+    uint32_t n = block_dim_x();
+    scratch[thread_idx_x()] = v;
     barrier();
     float sum = 0.0f;
     for (uint32_t i = 0; i < n; i++)
@@ -24,8 +24,8 @@ static KERNEL_INLINE float block_sum(SHARED float *scratch, float v)
 
 static KERNEL_INLINE float block_max(SHARED float *scratch, float v)
 {
-    uint32_t n = block_threads();
-    scratch[thread_linear()] = v;
+    uint32_t n = block_dim_x();
+    scratch[thread_idx_x()] = v;
     barrier();
     float max = scratch[0];
     for (uint32_t i = 1; i < n; i++)

@@ -71,12 +71,12 @@ KERNEL(pool_avg, IN(x), OUT(y), U32(n), U32(h), U32(w), DIVISOR(pixels), DIVISOR
 /* A float of shared memory a thread. */
 KERNEL(global_avg, IN(x), OUT(y), U32(planes), U32(pixels))
 {
-    for (uint32_t plane = block_idx_x(); plane < planes; plane += grid_dim_x()) {
+    FOR_EACH_ROW (plane, planes) {
         float sum = 0.0f;
-        for (uint32_t i = thread_linear(); i < pixels; i += block_threads())
+        for (uint32_t i = thread_idx_x(); i < pixels; i += block_dim_x())
             sum += x[plane * pixels + i];
         sum = block_sum(shared_floats(), sum);
-        if (thread_linear() == 0)
+        if (thread_idx_x() == 0)
             y[plane] = sum / (float)pixels;
     }
 }

@@ -11,6 +11,7 @@
 
 #define KERNEL_SLOT _Alignas(8)
 #define SHARED
+#define WARP_THREADS 1u
 
 #define KERNEL_ENTRY(name, ...)                                                                              \
     void name##_host(const void *slots);                                                                     \

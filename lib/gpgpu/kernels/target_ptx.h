@@ -3,7 +3,8 @@
 #ifndef TARGET_PTX_H
 #define TARGET_PTX_H
 
-#define SHARED __attribute__((address_space(3)))
+#define SHARED       __attribute__((address_space(3)))
+#define WARP_THREADS 32u
 
 #define KERNEL_ENTRY(name, ...)                                                                              \
     __attribute__((nvptx_kernel)) void name(KERNEL_LIST(KERNEL_PARAM_, __VA_ARGS__));                        \

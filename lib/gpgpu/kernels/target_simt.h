@@ -5,6 +5,7 @@
 
 #define KERNEL_SLOT _Alignas(4)
 #define SHARED
+#define WARP_THREADS 32u
 
 #define SIMT_CONTROL(offset) (*(const uint32_t *)(0x80000000u + (offset)))
 

@@ -6,13 +6,13 @@
  * channels; a float of shared memory a thread. */
 KERNEL(bias_backward, IN(dy), OUT(db), U32(items), U32(channels), U32(pixels))
 {
-    for (uint32_t ch = block_idx_x(); ch < channels; ch += grid_dim_x()) {
+    FOR_EACH_ROW (ch, channels) {
         float sum = 0.0f;
         for (uint32_t item = 0; item < items; item++)
-            for (uint32_t i = thread_linear(); i < pixels; i += block_threads())
+            for (uint32_t i = thread_idx_x(); i < pixels; i += block_dim_x())
                 sum += dy[(item * channels + ch) * pixels + i];
         sum = block_sum(shared_floats(), sum);
-        if (thread_linear() == 0)
+        if (thread_idx_x() == 0)
             db[ch] = sum;
     }
 }

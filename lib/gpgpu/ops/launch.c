@@ -13,6 +13,7 @@
 #define LINEAR_THREADS  256u
 #define BLOCKS_A_CU     8u /* enough to balance the units; few, so that threads loop longer than they start */
 #define MAX_PLANE_BLOCK 128u
+#define ROW_THREADS     32u /* a warp: its barriers cost nothing, and a row is one host thread's work anyway */
 
 int op_fail(struct tensor_context *tc, int err, const char *format, ...)
 {
@@ -45,11 +46,10 @@ struct op_grid op_grid_planes(const struct tensor_context *tc, uint32_t pixels, 
     return (struct op_grid){{x, y, items}, {threads, 1, 1}, 0};
 }
 
-struct op_grid op_grid_rows(const struct tensor_context *tc, uint32_t rows, uint32_t cols)
+struct op_grid op_grid_rows(const struct tensor_context *tc, uint32_t rows)
 {
-    uint32_t threads = cols <= 256 ? 32 : cols <= 2048 ? 64 : 128;
     return (struct op_grid){
-        {min_u32(rows, tc->caps.compute_units * BLOCKS_A_CU), 1, 1}, {threads, 1, 1}, threads * 4};
+        {min_u32(rows, tc->caps.compute_units * BLOCKS_A_CU), 1, 1}, {ROW_THREADS, 1, 1}, ROW_THREADS * 4};
 }
 
 uint32_t op_divisor_shift(uint32_t d)

@@ -83,7 +83,7 @@ int tensor_global_avg(const struct tensor *x, struct tensor *y)
     if (err)
         return err;
     uint32_t planes = x->dims[0] * x->dims[1], pixels = op_product(x, 2, x->rank);
-    struct op_grid grid = op_grid_rows(x->tc, planes, pixels);
+    struct op_grid grid = op_grid_rows(x->tc, planes);
     return OP_LAUNCH(x->tc, global_avg, grid, op_addr(x), op_addr(y), op_u32(planes), op_u32(pixels));
 }
 

@@ -15,7 +15,7 @@ int tensor_layer_norm(const struct tensor *x, const struct tensor *gamma, const 
     err = err ? err : OP_CHECK_SHAPE(op, "beta", beta, TENSOR_F32, cols);
     if (err)
         return err;
-    struct op_grid grid = op_grid_rows(x->tc, rows, cols);
+    struct op_grid grid = op_grid_rows(x->tc, rows);
     return OP_LAUNCH(x->tc, layer_norm, grid, op_addr(x), op_addr(gamma), op_addr(beta), op_addr(y),
                      op_u32(rows), op_u32(cols), op_f32(epsilon));
 }
@@ -29,9 +29,15 @@ int tensor_softmax(const struct tensor *x, uint32_t axis, bool log, struct tenso
     if (axis >= x->rank)
         return op_fail(x->tc, -EINVAL, "softmax: axis %u of a tensor of rank %u", axis, x->rank);
     uint32_t len = x->dims[axis], rows = tensor_elements(x) / len;
-    struct op_grid grid = op_grid_rows(x->tc, rows, len);
-    return OP_LAUNCH(x->tc, softmax, grid, op_addr(x), op_addr(y), op_u32(rows), op_u32(len),
-                     OP_DIVISOR(op_product(x, axis + 1, x->rank)), op_u32(log));
+    uint32_t inner = op_product(x, axis + 1, x->rank);
+    if (inner == 1) {
+        struct op_grid grid = op_grid_rows(x->tc, rows);
+        return log ? OP_LAUNCH(x->tc, log_softmax, grid, op_addr(x), op_addr(y), op_u32(rows), op_u32(len))
+                   : OP_LAUNCH(x->tc, softmax, grid, op_addr(x), op_addr(y), op_u32(rows), op_u32(len));
+    }
+    struct op_grid grid = op_grid_linear(x->tc, rows);
+    return OP_LAUNCH(x->tc, softmax_columns, grid, op_addr(x), op_addr(y), op_u32(rows), op_u32(len),
+                     OP_DIVISOR(inner), op_u32(log));
 }
 
 int tensor_attn_split(const struct tensor *x, struct tensor *y)
@@ -63,7 +69,7 @@ int tensor_attn_softmax(const struct tensor *x, const struct tensor *valid, floa
     if (err)
         return err;
     uint32_t cols = x->dims[x->rank - 1], rows = tensor_elements(x) / cols;
-    struct op_grid grid = op_grid_rows(x->tc, rows, cols);
+    struct op_grid grid = op_grid_rows(x->tc, rows);
     return OP_LAUNCH(x->tc, attn_softmax, grid, op_addr(x), op_addr(valid), op_addr(y), op_u32(rows),
                      op_u32(cols), OP_DIVISOR(rows / x->dims[0]), op_f32(scale));
 }
@@ -98,7 +104,7 @@ int tensor_ctc_digest(const struct tensor *x, bool is_probability, struct tensor
     uint32_t classes = x->dims[x->rank - 1], rows = tensor_elements(x) / classes;
     if (classes >= 1u << 24)
         return op_fail(x->tc, -EINVAL, "%s: %u classes, at most 2^24 - 1", op, classes);
-    struct op_grid grid = op_grid_rows(x->tc, rows, classes);
+    struct op_grid grid = op_grid_rows(x->tc, rows);
     return OP_LAUNCH(x->tc, ctc_digest, grid, op_addr(x), op_addr(best), op_addr(probability), op_u32(rows),
                      op_u32(classes), op_u32(is_probability));
 }

@@ -52,8 +52,8 @@ struct op_grid op_grid_linear(const struct tensor_context *tc, uint32_t n);
 struct op_grid op_grid_planes(const struct tensor_context *tc, uint32_t pixels, uint32_t planes,
                               uint32_t items);
 
-/* Blocks that stride over rows, threads to suit their length, a float of shared memory a thread. */
-struct op_grid op_grid_rows(const struct tensor_context *tc, uint32_t rows, uint32_t cols);
+/* Blocks of a warp that stride over rows, a float of shared memory a thread. */
+struct op_grid op_grid_rows(const struct tensor_context *tc, uint32_t rows);
 
 /* Queue the kernel, or record it. */
 int op_launch(struct tensor_context *tc, enum kernel_id id, const struct op_grid *grid,

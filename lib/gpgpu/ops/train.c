@@ -16,7 +16,7 @@ int tensor_softmax_xent(const struct tensor *x, const struct tensor *label, floa
         err = op_check_same(op, "gradient", grad, x);
     if (err)
         return err;
-    struct op_grid grid = op_grid_rows(x->tc, x->dims[0], x->dims[1]);
+    struct op_grid grid = op_grid_rows(x->tc, x->dims[0]);
     return OP_LAUNCH(x->tc, softmax_xent, grid, op_addr(x), op_addr(label), op_addr(loss), op_addr(grad),
                      op_u32(x->dims[0]), op_u32(x->dims[1]), op_f32(grad_scale));
 }
@@ -35,7 +35,7 @@ int tensor_bias_backward(const struct tensor *dy, struct tensor *db)
         return OP_LAUNCH(dy->tc, sum_rows, columns, op_addr(dy), op_addr(db), op_u32(items),
                          op_u32(channels));
     }
-    struct op_grid grid = op_grid_rows(dy->tc, channels, pixels);
+    struct op_grid grid = op_grid_rows(dy->tc, channels);
     return OP_LAUNCH(dy->tc, bias_backward, grid, op_addr(dy), op_addr(db), op_u32(items), op_u32(channels),
                      op_u32(pixels));
 }

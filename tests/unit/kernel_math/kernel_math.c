@@ -69,6 +69,15 @@ static void test_exp(void **state)
     assert_true(isnan(exp_f32(NAN)));
 }
 
+static void test_exp_below_one(void **state)
+{
+    (void)state;
+    check_range("exp_below_one", exp_below_one, exp, -87.3f, 0, 2, 0);
+    assert_true(exp_below_one(0) == 1.0f && exp_below_one(-0.0f) == 1.0f);
+    assert_true(exp_below_one(-88) == 0 && exp_below_one(-1e30f) == 0 && exp_below_one(-INFINITY) == 0);
+    assert_true(isnan(exp_below_one(NAN)));
+}
+
 static void test_log(void **state)
 {
     (void)state;
@@ -107,8 +116,9 @@ static void test_gelu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),     cmocka_unit_test(test_log), cmocka_unit_test(test_tanh),
-        cmocka_unit_test(test_sigmoid), cmocka_unit_test(test_erf), cmocka_unit_test(test_gelu),
+        cmocka_unit_test(test_exp),  cmocka_unit_test(test_exp_below_one), cmocka_unit_test(test_log),
+        cmocka_unit_test(test_tanh), cmocka_unit_test(test_sigmoid),       cmocka_unit_test(test_erf),
+        cmocka_unit_test(test_gelu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
