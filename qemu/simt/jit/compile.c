@@ -271,6 +271,7 @@ static const char *generate(struct jit_compiler *c, const struct jit_variant *v,
         e->b = LLVMCreateBuilderInContext(llvm);
         why = jit_emit_function(e, name, out->entries, out->entry_count) ? NULL : why;
         out->helps = e->helps;
+        out->dirties = e->dirties;
         LLVMDisposeBuilder(e->b);
         why = why ? why : optimise(c, e->module);
         if (why) {

@@ -21,6 +21,7 @@ struct jit_compiled {
     uint32_t longest;  /* instructions that can be issued between two looks at the limit */
     size_t code_bytes; /* estimate */
     bool helps;        /* it calls jit_help */
+    bool dirties;      /* it writes private memory */
     void *tracker;     /* of the JIT's resources */
 };
 

@@ -46,6 +46,12 @@ LLVMValueRef jit_frame_field(struct jit_emit *e, size_t offset)
     return LLVMBuildGEP2(e->b, e->i8, e->frame, &index, 1, "");
 }
 
+LLVMValueRef jit_warp_field(struct jit_emit *e, size_t offset)
+{
+    LLVMValueRef index = jit_i64(e, offset);
+    return LLVMBuildGEP2(e->b, e->i8, e->warp, &index, 1, "");
+}
+
 LLVMValueRef jit_intrinsic(struct jit_emit *e, const char *name, LLVMTypeRef overload, LLVMValueRef *args,
                            unsigned nargs)
 {
@@ -256,6 +262,10 @@ void jit_return(struct jit_emit *e, enum jit_status status)
     LLVMValueRef code = jit_i32(e, status);
     bool dump = status == JIT_LEFT || status == JIT_FUEL;
 
+    if (status == JIT_DONE) {
+        LLVMBuildBr(e->b, e->done_bb);
+        return;
+    }
     LLVMAddIncoming(dump ? e->dump_phi : e->return_phi, &code, &from, 1);
     LLVMBuildBr(e->b, dump ? e->dump_bb : e->return_bb);
 }

@@ -69,21 +69,25 @@ struct jit_emit {
     LLVMValueRef fn, frame;
     unsigned lanes, chunks;                                            /* of a vector; vectors of a warp */
     LLVMTypeRef i1, i8, i16, i32, i64, lane_bits, f32, ptr, vec, fvec; /* vec: lanes x i32 */
-    LLVMValueRef vram, shared, priv, vram_size, shared_size, private_size, x_rows, f_rows, mask_in;
+    LLVMValueRef vram, shared, vram_size, shared_size, private_size, mask_in, entry, alone;
+    LLVMValueRef warp, priv, x_rows, f_rows; /* of the warp that runs */
     LLVMValueRef scalar_var[JIT_REGS], pend_var[JIT_MAX_NODES];
     LLVMValueRef vector_var[2][JIT_REGS][JIT_MAX_CHUNKS]; /* of full bodies, of masked ones: the same, or */
     bool masked_in_rows;                                  /* masked bodies keep theirs in the rows */
     LLVMValueRef limit_var, insns_var, masked_insns_var, masked_lanes_var, divergences_var, transactions_var,
-        bytes_var;
+        bytes_var, barriers_var, begun_var, index_var, blocks_var;
     LLVMBasicBlockRef full_bb[JIT_MAX_NODES]; /* how a full body is entered: by slices, or */
     LLVMBasicBlockRef body_bb[JIT_MAX_NODES]; /* for all lanes at once */
     LLVMBasicBlockRef test_bb[JIT_MAX_NODES], masked_bb[JIT_MAX_NODES], after_bb[JIT_MAX_NODES],
         fuel_bb[JIT_MAX_NODES];
+    LLVMBasicBlockRef warp_bb;            /* a warp is entered, the first or one of a sweep */
+    LLVMBasicBlockRef done_bb;            /* it has ended */
     LLVMBasicBlockRef return_bb, dump_bb; /* dump_bb: write pend masks out, then return */
     LLVMValueRef return_phi, dump_phi;
     unsigned guess; /* metadata: branch weights for a branch expected to be taken */
     LLVMValueRef likely;
-    bool helps; /* jit_help is called somewhere */
+    bool helps;   /* jit_help is called somewhere */
+    bool dirties; /* private memory is written somewhere */
     struct jit_exits *exits;
 
     /* The node being compiled. */
@@ -118,6 +122,7 @@ LLVMValueRef jit_splat(struct jit_emit *e, LLVMValueRef scalar);
 LLVMValueRef jit_splat_const(struct jit_emit *e, uint32_t v);
 LLVMBasicBlockRef jit_bb(struct jit_emit *e, const char *name);
 LLVMValueRef jit_frame_field(struct jit_emit *e, size_t offset);
+LLVMValueRef jit_warp_field(struct jit_emit *e, size_t offset); /* of the warp that runs */
 LLVMValueRef jit_intrinsic(struct jit_emit *e, const char *name, LLVMTypeRef overload, LLVMValueRef *args,
                            unsigned nargs);
 

@@ -204,12 +204,29 @@ static LLVMValueRef is_nan(struct jit_emit *e, LLVMValueRef f)
     return LLVMBuildFCmp(e->b, LLVMRealUNO, f, f, "");
 }
 
+/* A constant that compares by its value with everything but NaN: neither NaN nor zero. */
+static bool is_plain_constant(LLVMValueRef v)
+{
+    LLVMValueRef one = LLVMIsAConstantDataVector(v) ? LLVMGetAggregateElement(v, 0) : v;
+    uint32_t magnitude =
+        LLVMIsAConstantInt(one) ? (uint32_t)LLVMConstIntGetZExtValue(one) & ~SIMT_F32_SIGN : 0;
+    return magnitude > 0 && magnitude <= SIMT_F32_INF;
+}
+
 /* minimumNumber and maximumNumber (Unprivileged ISA, 11.6): the other operand when one is NaN, -0 below +0.
  */
 static LLVMValueRef min_max(struct jit_emit *e, LLVMValueRef a, LLVMValueRef b, bool max)
 {
+    if (is_plain_constant(a)) {
+        LLVMValueRef constant = a;
+        a = b;
+        b = constant;
+    }
     LLVMValueRef fa = to_float(e, a), fb = to_float(e, b);
     LLVMValueRef before = LLVMBuildFCmp(e->b, max ? LLVMRealOGT : LLVMRealOLT, fa, fb, "");
+    if (is_plain_constant(b)) {
+        return choose(e, before, a, b);
+    }
     LLVMValueRef equal = LLVMBuildFCmp(e->b, LLVMRealOEQ, fa, fb, "");
     LLVMValueRef zero = max ? LLVMBuildAnd(e->b, a, b, "") : LLVMBuildOr(e->b, a, b, "");
     LLVMValueRef r = choose(e, before, a, choose(e, equal, zero, b));
@@ -378,7 +395,10 @@ static LLVMValueRef frame_value(struct jit_emit *e, LLVMTypeRef type, size_t off
 
 static struct jit_value read_mhartid(struct jit_emit *e)
 {
-    return jit_scalar(jit_abs_affine(1, 5), frame_value(e, e->i32, offsetof(struct jit_frame, hart_base)));
+    LLVMValueRef block = frame_value(e, e->i32, offsetof(struct jit_frame, hart_base));
+    LLVMValueRef index = LLVMBuildLoad2(e->b, e->i32, e->index_var, "");
+    LLVMValueRef lane0 = LLVMBuildMul(e->b, index, jit_i32(e, SIMT_LANES), "");
+    return jit_scalar(jit_abs_affine(1, 5), LLVMBuildAdd(e->b, block, lane0, ""));
 }
 
 /* Half of the lanes' counts of retired instructions. before: those of the node before this one. Only in full

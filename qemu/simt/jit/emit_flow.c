@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Nodes, the transfers between them, entry and return of the compiled function. */
 #include "emit.h"
+#include "../src/soft.h"
 #include "slice.h"
 
 #include <stddef.h>
@@ -279,6 +280,38 @@ static LLVMValueRef branch_bits(struct jit_emit *e)
     return jit_ballot(e, cond);
 }
 
+/* The condition of first and last lane where it is the same for all lanes between them, as a comparison of an
+ * affine value with a uniform one is unless the value wraps around. Returns whether it is; NULL: no such
+ * branch. */
+static LLVMValueRef ends_agree(struct jit_emit *e, LLVMValueRef *cond)
+{
+    const struct simt_insn *in = last_insn(e);
+    unsigned reg[2] = {in->rs1, in->rs2};
+    struct jit_abs a = jit_get(e, reg[0])->a, b = jit_get(e, reg[1])->a,
+                   affine = a.kind == JIT_AFFINE ? a : b;
+    bool one =
+        (a.kind == JIT_AFFINE && b.kind <= JIT_UNIFORM) || (a.kind <= JIT_UNIFORM && b.kind == JIT_AFFINE);
+    bool is_signed = in->op == SIMT_OP_BLT || in->op == SIMT_OP_BGE;
+    LLVMValueRef first[2], last[2], ascends = NULL;
+
+    if (!one || in->op == SIMT_OP_BEQ || in->op == SIMT_OP_BNE || affine.value <= 0 ||
+        affine.value > INT32_MAX / (int32_t)SIMT_LANES) {
+        return NULL;
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        bool moves = jit_get(e, reg[k])->a.kind == JIT_AFFINE;
+        first[k] = last[k] = jit_scalar_of(e, reg[k]);
+        if (moves) {
+            LLVMValueRef reach = jit_i32(e, (uint32_t)affine.value * (SIMT_LANES - 1));
+            last[k] = LLVMBuildAdd(e->b, first[k], reach, "");
+            ascends = LLVMBuildICmp(e->b, is_signed ? LLVMIntSGE : LLVMIntUGE, last[k], first[k], "");
+        }
+    }
+    *cond = jit_emit_compare(e, in->op, first[0], first[1]);
+    LLVMValueRef other = jit_emit_compare(e, in->op, last[0], last[1]);
+    return LLVMBuildAnd(e->b, ascends, LLVMBuildICmp(e->b, LLVMIntEQ, *cond, other, ""), "");
+}
+
 static bool branch_is_uniform(struct jit_emit *e)
 {
     const struct simt_insn *in = last_insn(e);
@@ -299,9 +332,18 @@ static void full_branch(struct jit_emit *e)
         LLVMBuildCondBr(e->b, cond, taken, fall);
         return;
     }
-    LLVMValueRef bits = branch_bits(e);
     LLVMBasicBlockRef all = jit_bb(e, "all"), some = jit_bb(e, "some"), none = jit_bb(e, "none"),
                       mixed = jit_bb(e, "mixed");
+    LLVMValueRef cond, same = ends_agree(e, &cond);
+    if (same) {
+        LLVMBasicBlockRef agree = jit_bb(e, "agree"), each = jit_bb(e, "each");
+        jit_branch_likely(e, same, agree, each);
+        LLVMBuildCondBr(e->b, cond, all, none);
+        position(e, each);
+    }
+    struct jit_regs before = e->regs;
+    LLVMValueRef bits = branch_bits(e);
+    e->regs = before; /* lanes that only this block has in hand are of no use to the others */
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, bits, jit_i32(e, UINT32_MAX), ""), all, some);
     position(e, some);
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, bits, jit_i32(e, 0), ""), none, mixed);
@@ -334,7 +376,7 @@ static void require_return(struct jit_emit *e)
     jit_require(e, LLVMBuildICmp(e->b, LLVMIntEQ, jit_ballot(e, cond), jit_i32(e, UINT32_MAX), ""));
 }
 
-/* All lanes wait at the barrier; they go on at node t. */
+/* All lanes are at the barrier; they go on at node t, at once if nobody else is to come. */
 static void full_barrier(struct jit_emit *e, uint32_t t, uint32_t pc)
 {
     LLVMValueRef ok = NULL;
@@ -350,6 +392,13 @@ static void full_barrier(struct jit_emit *e, uint32_t t, uint32_t pc)
         position(e, unfit);
         leave_behind(e, pc, node_of(e)->depth, e->g->nodes[t].live_in, JIT_BARRIER);
         position(e, fit);
+    }
+    if (!jit_is_back_edge(e->node, t)) {
+        LLVMBasicBlockRef on = jit_bb(e, "alone"), wait = jit_bb(e, "wait");
+        jit_branch_likely(e, e->alone, on, wait);
+        jit_add_counter(e, e->barriers_var, jit_i64(e, 1));
+        LLVMBuildBr(e->b, e->full_bb[t]);
+        position(e, wait);
     }
     leave_lean(e, t, JIT_BARRIER);
 }
@@ -681,10 +730,12 @@ static void poll(struct jit_emit *e, LLVMBasicBlockRef stop)
 
     jit_branch_likely(e, fuel_left(e), again, ask);
     position(e, ask);
-    LLVMValueRef args[] = {e->frame, LLVMBuildLoad2(e->b, e->i64, e->insns_var, "")};
+    LLVMValueRef begun = LLVMBuildLoad2(e->b, e->i64, e->begun_var, "");
+    LLVMValueRef insns = LLVMBuildLoad2(e->b, e->i64, e->insns_var, "");
+    LLVMValueRef args[] = {e->frame, LLVMBuildSub(e->b, insns, begun, "")};
     LLVMValueRef fn = LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, poll)), "");
     LLVMValueRef limit = LLVMBuildCall2(e->b, type, fn, args, 2, "");
-    LLVMBuildStore(e->b, limit, e->limit_var);
+    LLVMBuildStore(e->b, LLVMBuildAdd(e->b, limit, begun, ""), e->limit_var);
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, limit, jit_i64(e, 0), ""), again, stop);
     position(e, again);
 }
@@ -742,34 +793,107 @@ static void emit_prologue(struct jit_emit *e)
 {
     e->vram = load_field(e, e->ptr, offsetof(struct jit_frame, vram));
     e->shared = load_field(e, e->ptr, offsetof(struct jit_frame, shared));
-    e->priv = load_field(e, e->ptr, offsetof(struct jit_frame, priv));
     e->vram_size = load_field(e, e->i64, offsetof(struct jit_frame, vram_size));
     e->shared_size = load_field(e, e->i64, offsetof(struct jit_frame, shared_size));
     e->private_size = load_field(e, e->i64, offsetof(struct jit_frame, private_size));
-    e->x_rows = load_field(e, e->ptr, offsetof(struct jit_frame, x));
-    e->f_rows = load_field(e, e->ptr, offsetof(struct jit_frame, f));
+    e->entry = load_field(e, e->i32, offsetof(struct jit_frame, entry));
     e->mask_in = load_field(e, e->i32, offsetof(struct jit_frame, mask));
+    e->index_var = variable(e, e->i32, "index");
+    LLVMBuildStore(e->b, load_field(e, e->i32, offsetof(struct jit_frame, index)), e->index_var);
+    e->blocks_var = variable(e, e->i64, "blocks");
+    LLVMBuildStore(e->b, load_field(e, e->i64, offsetof(struct jit_frame, blocks)), e->blocks_var);
+    e->begun_var = variable(e, e->i64, "begun");
     e->limit_var = variable(e, e->i64, "limit");
-    LLVMBuildStore(e->b, load_field(e, e->i64, offsetof(struct jit_frame, limit)), e->limit_var);
     e->insns_var = variable(e, e->i64, "insns");
     e->masked_insns_var = variable(e, e->i64, "masked_insns");
     e->masked_lanes_var = variable(e, e->i64, "masked_lanes");
     e->divergences_var = variable(e, e->i64, "divergences");
     e->transactions_var = variable(e, e->i64, "transactions");
     e->bytes_var = variable(e, e->i64, "bytes");
+    e->barriers_var = variable(e, e->i64, "barriers");
+    e->alone = LLVMBuildICmp(e->b, LLVMIntNE, load_field(e, e->i32, offsetof(struct jit_frame, alone)),
+                             jit_i32(e, 0), "");
     e->slice_insns_var = variable(e, e->i64, "slice_insns");
     for (unsigned r = 1; r < JIT_REGS; r++) {
         e->scalar_var[r] = variable(e, e->i32, "s");
         for (unsigned c = 0; c < e->chunks; c++) {
             e->vector_var[false][r][c] = variable(e, e->vec, "v");
-            e->vector_var[true][r][c] =
-                e->masked_in_rows ? jit_row_chunk(e, r, c) : e->vector_var[false][r][c];
         }
     }
     for (uint32_t i = 0; i < e->g->n; i++) {
         size_t field = offsetof(struct jit_frame, pend) + i * sizeof(uint32_t);
         e->pend_var[i] = e->masked_in_rows ? jit_frame_field(e, field) : variable(e, e->i32, "pend");
     }
+    LLVMBuildBr(e->b, e->warp_bb);
+}
+
+/* What differs from warp to warp. */
+static void emit_warp(struct jit_emit *e)
+{
+    position(e, e->warp_bb);
+    LLVMValueRef index = LLVMBuildLoad2(e->b, e->i32, e->index_var, "");
+    LLVMValueRef at = LLVMBuildZExt(e->b, index, e->i64, "");
+    LLVMValueRef warps = load_field(e, e->ptr, offsetof(struct jit_frame, warps));
+    LLVMValueRef insns = LLVMBuildLoad2(e->b, e->i64, e->insns_var, "");
+    LLVMValueRef limit = load_field(e, e->i64, offsetof(struct jit_frame, limit));
+
+    e->warp = LLVMBuildLoad2(e->b, e->ptr, LLVMBuildGEP2(e->b, e->ptr, warps, &at, 1, ""), "");
+    LLVMBuildStore(e->b, e->warp, jit_frame_field(e, offsetof(struct jit_frame, warp)));
+    e->priv = LLVMBuildLoad2(e->b, e->ptr, jit_warp_field(e, offsetof(struct simt_warp, priv)), "");
+    e->x_rows = jit_warp_field(e, offsetof(struct simt_warp, x));
+    e->f_rows = jit_warp_field(e, offsetof(struct simt_warp, f));
+    LLVMBuildStore(e->b, insns, e->begun_var);
+    LLVMBuildStore(e->b, LLVMBuildAdd(e->b, insns, limit, ""), e->limit_var);
+    for (unsigned r = 1; r < JIT_REGS; r++) {
+        for (unsigned c = 0; c < e->chunks; c++) {
+            e->vector_var[true][r][c] =
+                e->masked_in_rows ? jit_row_chunk(e, r, c) : e->vector_var[false][r][c];
+        }
+    }
+    for (uint32_t i = 0; i < e->g->n && !e->masked_in_rows; i++) {
+        LLVMBuildStore(e->b, jit_i32(e, 0), e->pend_var[i]);
+    }
+}
+
+static void add_to_field(struct jit_emit *e, size_t offset, uint32_t amount)
+{
+    LLVMValueRef sum = LLVMBuildAdd(e->b, load_field(e, e->i32, offset), jit_i32(e, amount), "");
+    LLVMBuildStore(e->b, sum, jit_frame_field(e, offset));
+}
+
+/* A warp has ended: on to the next one of the sweep, or return. */
+static void emit_done(struct jit_emit *e)
+{
+    LLVMBasicBlockRef next = jit_bb(e, "next_warp"), last = jit_bb(e, "last_warp"),
+                      block = jit_bb(e, "next_block");
+    LLVMValueRef done = jit_i32(e, JIT_DONE);
+
+    position(e, e->done_bb);
+    LLVMValueRef index =
+        LLVMBuildAdd(e->b, LLVMBuildLoad2(e->b, e->i32, e->index_var, ""), jit_i32(e, 1), "");
+    LLVMValueRef insns = LLVMBuildLoad2(e->b, e->i64, e->insns_var, "");
+    LLVMValueRef limit = load_field(e, e->i64, offsetof(struct jit_frame, sweep_limit));
+    LLVMAddIncoming(e->return_phi, &done, &e->done_bb, 1);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, insns, limit, ""), next, e->return_bb);
+
+    position(e, next);
+    LLVMValueRef count = load_field(e, e->i32, offsetof(struct jit_frame, warp_count));
+    LLVMBasicBlockRef same = jit_bb(e, "same_block");
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, index, count, ""), same, last);
+    position(e, same);
+    LLVMBuildStore(e->b, index, e->index_var);
+    LLVMBuildBr(e->b, e->warp_bb);
+
+    position(e, last);
+    LLVMValueRef blocks = LLVMBuildLoad2(e->b, e->i64, e->blocks_var, "");
+    LLVMAddIncoming(e->return_phi, &done, &last, 1);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, blocks, jit_i64(e, 0), ""), block, e->return_bb);
+    position(e, block);
+    LLVMBuildStore(e->b, LLVMBuildSub(e->b, blocks, jit_i64(e, 1), ""), e->blocks_var);
+    LLVMBuildStore(e->b, jit_i32(e, 0), e->index_var);
+    add_to_field(e, offsetof(struct jit_frame, ctrl) + 0x10, 1);
+    add_to_field(e, offsetof(struct jit_frame, hart_base), SIMT_HARTS_A_BLOCK);
+    LLVMBuildBr(e->b, e->warp_bb);
 }
 
 static void reject(struct jit_emit *e)
@@ -869,6 +993,10 @@ static void emit_return(struct jit_emit *e)
     store_counter(e, counter(e, e->divergences_var), offsetof(struct jit_frame, divergences));
     store_counter(e, counter(e, e->transactions_var), offsetof(struct jit_frame, transactions));
     store_counter(e, counter(e, e->bytes_var), offsetof(struct jit_frame, bytes));
+    store_counter(e, counter(e, e->barriers_var), offsetof(struct jit_frame, barriers));
+    store_counter(e, counter(e, e->begun_var), offsetof(struct jit_frame, begun));
+    store_counter(e, counter(e, e->blocks_var), offsetof(struct jit_frame, blocks));
+    store_counter(e, LLVMBuildLoad2(e->b, e->i32, e->index_var, ""), offsetof(struct jit_frame, index));
     LLVMBuildRet(e->b, e->return_phi);
 }
 
@@ -915,6 +1043,8 @@ static void make_blocks(struct jit_emit *e)
             e->after_bb[i] = jit_bb(e, "after");
         }
     }
+    e->warp_bb = jit_bb(e, "warp");
+    e->done_bb = jit_bb(e, "done");
     e->return_bb = jit_bb(e, "return");
     position(e, e->return_bb);
     e->return_phi = LLVMBuildPhi(e->b, e->i32, "");
@@ -940,9 +1070,9 @@ bool jit_emit_function(struct jit_emit *e, const char *name, const uint32_t *ent
     e->masked_in_rows = masked_count(e) > MANY_MASKED;
     position(e, prologue);
     emit_prologue(e);
+    emit_warp(e);
     LLVMBasicBlockRef no = jit_bb(e, "no_entry");
-    LLVMValueRef choice = load_field(e, e->i32, offsetof(struct jit_frame, entry));
-    LLVMValueRef sw = LLVMBuildSwitch(e->b, choice, no, 2 * entry_count + 1);
+    LLVMValueRef sw = LLVMBuildSwitch(e->b, e->entry, no, 2 * entry_count + 1);
     position(e, no);
     reject(e);
     begin_node(e, 0, false);
@@ -965,6 +1095,7 @@ bool jit_emit_function(struct jit_emit *e, const char *name, const uint32_t *ent
             emit_after(e, i);
         }
     }
+    emit_done(e);
     emit_return(e);
     free(e->group_of);
     return !e->exits->failed;

@@ -112,10 +112,8 @@ void jit_group_accesses(struct jit_emit *e)
 /* Private memory from word offset / 4 on will have to be cleared. */
 static void note_dirty(struct jit_emit *e, LLVMValueRef offset)
 {
-    LLVMValueRef warp =
-        LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, warp)), "");
-    LLVMValueRef at = jit_i64(e, offsetof(struct simt_warp, priv_dirty));
-    LLVMValueRef field = LLVMBuildGEP2(e->b, e->i8, warp, &at, 1, "");
+    LLVMValueRef field = jit_warp_field(e, offsetof(struct simt_warp, priv_dirty));
+    e->dirties = true;
     LLVMValueRef args[] = {LLVMBuildLoad2(e->b, e->i32, field, ""),
                            LLVMBuildLShr(e->b, offset, jit_i32(e, 2), "")};
     LLVMBuildStore(e->b, jit_intrinsic(e, "llvm.umin", e->i32, args, 2), field);
@@ -462,10 +460,7 @@ static void store_lanes(struct jit_emit *e, const struct access *a, LLVMValueRef
  * sees. */
 static void count_lanes(struct jit_emit *e, const struct access *a, LLVMValueRef const addr[JIT_MAX_CHUNKS])
 {
-    LLVMValueRef warp =
-        LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, warp)), "");
-    LLVMValueRef at = jit_i64(e, offsetof(struct simt_warp, addr));
-    LLVMValueRef row = LLVMBuildGEP2(e->b, e->i8, warp, &at, 1, "");
+    LLVMValueRef row = jit_warp_field(e, offsetof(struct simt_warp, addr));
     LLVMTypeRef params[] = {e->ptr, e->i32, e->i32};
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), params, 3, false);
     LLVMValueRef args[] = {e->frame, e->mask, jit_i32(e, a->size)};
@@ -629,8 +624,7 @@ static void load_ctrl(struct jit_emit *e, const struct access *a, uint32_t offse
     struct jit_value v = {.a = jit_abs_ctrl(e->variant, offset)};
 
     if (thread_row(offset)) {
-        LLVMValueRef rows =
-            LLVMBuildLoad2(e->b, e->ptr, jit_frame_field(e, offsetof(struct jit_frame, thread)), "");
+        LLVMValueRef rows = jit_warp_field(e, offsetof(struct simt_warp, thread));
         for (unsigned c = 0; c < e->chunks; c++) {
             LLVMValueRef at = jit_i64(e, offset / 4 * sizeof(simt_row) + c * e->lanes * sizeof(uint32_t));
             LLVMValueRef lanes = LLVMBuildGEP2(e->b, e->i8, rows, &at, 1, "");
@@ -640,6 +634,8 @@ static void load_ctrl(struct jit_emit *e, const struct access *a, uint32_t offse
                 v.v[c] = LLVMBuildLoad2(e->b, e->vec, lanes, "");
             }
         }
+    } else if (offset == 0x40) {
+        v.s = LLVMBuildLoad2(e->b, e->i32, e->index_var, "");
     } else if (offset == 0x44) {
         v.s = jit_i32(e, 0);
     } else if (offset == 0x50) {

@@ -10,19 +10,17 @@
 /* How compiled code came back. */
 enum jit_status {
     JIT_REJECTED, /* the registers are not what the code was compiled for; nothing was done */
-    JIT_DONE,     /* all lanes of mask ended */
+    JIT_DONE,     /* all lanes of mask ended; with JIT_BEGIN those of all warps up to frame.index */
     JIT_BARRIER,  /* all lanes of mask stored to the barrier, to go on at pc */
     JIT_LEFT, /* the interpreter goes on: lanes of left at pc, lanes of pend[i] at node i, the others ended */
     JIT_FUEL, /* like LEFT, because limit was reached */
 };
 
 struct jit_frame {
-    uint8_t *vram, *shared, *priv;
+    uint8_t *vram, *shared;
     uint64_t vram_size, shared_size, private_size;
-    simt_row *x, *f;
-    simt_row *thread;   /* thread indices x, y, z */
     uint32_t ctrl[21];  /* words of the control window that are the same in all lanes, by offset / 4 */
-    uint32_t hart_base; /* mhartid of lane 0 */
+    uint32_t hart_base; /* mhartid of the block's first thread */
     uint32_t args[SIMT_ARG_REGS]; /* with JIT_BEGIN */
     uint32_t mask;                /* in: lanes to run */
     uint32_t entry; /* in: which of the entry points with JIT_LEAN (all lanes) or JIT_MASKED, rows being lean;
@@ -30,10 +28,20 @@ struct jit_frame {
     const uint64_t *instret; /* in: instructions retired by each lane, but for */
     uint64_t retired;        /* those of this path */
     uint64_t limit;          /* in: come back soon after so many instructions */
+    uint32_t alone;          /* in: the warp is its block's only one, so that no barrier holds it up */
+
+    /* With JIT_BEGIN, warps one after the other as long as they end and fewer instructions than sweep_limit
+     * have been issued: from the block's warp index on, and then those of blocks blocks further on in x. */
+    struct simt_warp *const *warps; /* of the block, so many: */
+    uint32_t warp_count, index;     /* in: the first, out: the last that was begun */
+    uint64_t blocks;                /* in: that may follow, out: that have not been begun */
+    uint64_t sweep_limit;
+    uint64_t begun; /* out: instructions issued before the last one began */
 
     uint64_t insns;      /* out: issued */
     uint64_t lane_insns; /* out: the same times active lanes */
     uint64_t divergences, transactions, bytes;
+    uint64_t barriers; /* out: that were complete at once */
     uint32_t exit;     /* out: rows are as left at exit number exit - 1; 0: they were not touched */
     uint32_t pc, left; /* out: see enum jit_status */
     int32_t depth;     /* out: calls around pc */
@@ -41,7 +49,7 @@ struct jit_frame {
 
     simt_row scratch; /* values of a scatter; addresses are in the warp's addr row */
     struct simt_cu *cu;
-    struct simt_warp *warp;
+    struct simt_warp *warp; /* the one that runs */
     const struct simt_program *prog;
     uint32_t (*help)(struct jit_frame *frame, uint32_t insn, uint32_t mask);
     void (*count)(struct jit_frame *frame, uint32_t mask, uint32_t size);
@@ -62,7 +70,8 @@ uint32_t jit_help(struct jit_frame *frame, uint32_t insn, uint32_t mask);
 /* Count the memory transactions of an access of size bytes at the warp's addr row by the lanes of mask. */
 void jit_count(struct jit_frame *frame, uint32_t mask, uint32_t size);
 
-/* A masked loop has issued insns instructions, its limit: the next limit, or 0 to come back now. */
+/* A masked loop has issued insns instructions of its warp, its limit: the next limit, or 0 to come back now.
+ */
 uint64_t jit_poll(struct jit_frame *frame, uint64_t insns);
 
 #endif

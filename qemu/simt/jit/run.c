@@ -109,12 +109,17 @@ static bool linear_x(const struct simt_launch *l)
     return l->block[0] % SIMT_LANES == 0 || l->block[1] * l->block[2] == 1;
 }
 
+static uint32_t threads_of(const struct simt_launch *l)
+{
+    return l->block[0] * l->block[1] * l->block[2];
+}
+
 static struct jit_variant variant_of(const struct simt_cu *cu)
 {
     const struct simt_launch *l = &cu->launch;
     return (struct jit_variant){
         .linear_x = linear_x(l),
-        .full_warps = l->block[0] * l->block[1] * l->block[2] % SIMT_LANES == 0,
+        .full_warps = threads_of(l) % SIMT_LANES == 0,
         .same_quotient = true,
         .exact = simt_get_config(cu->dev)->max_insns != 0 || (cu->reads & SIMT_READS_COUNTERS),
         .private_top = SIMT_PRIVATE_BASE + cu->private_size,
@@ -129,12 +134,14 @@ static void init_frame(struct jit_frame *f, struct simt_cu *cu, const struct sim
     f->shared_size = cu->shared_size;
     f->private_size = cu->private_size;
     f->cu = cu;
+    f->warps = cu->warps;
     f->prog = prog;
     f->help = jit_help;
     f->count = jit_count;
     f->poll = jit_poll;
     memcpy(&f->ctrl[0x20 / 4], cu->launch.block, sizeof(cu->launch.block));
     memcpy(&f->ctrl[0x30 / 4], cu->launch.grid, sizeof(cu->launch.grid));
+    f->alone = threads_of(&cu->launch) == SIMT_LANES && !cu->witness; /* which wants to see each barrier */
     f->ctrl[0x48 / 4] = (uint32_t)cu->launch.args;
     f->ctrl[0x4c / 4] = cu->shared_size;
 }
@@ -204,14 +211,10 @@ static int entry_of(const struct jit_compiled *code, const struct simt_path *p)
 
 static void set_warp(struct jit_frame *f, struct simt_cu *cu, struct simt_warp *w)
 {
-    f->warp = w;
-    f->x = w->x;
-    f->f = w->f;
-    f->priv = (uint8_t *)w->priv;
-    f->thread = w->thread;
-    f->hart_base = simt_mhartid(cu, w, 0);
+    f->index = w->index;
+    f->warp_count = cu->warp_count;
+    f->hart_base = simt_mhartid(cu, cu->warps[0], 0);
     memcpy(&f->ctrl[0x10 / 4], cu->block, sizeof(cu->block));
-    f->ctrl[0x40 / 4] = w->index;
 }
 
 static void take_counters(struct jit_frame *f, struct simt_cu *cu)
@@ -220,9 +223,10 @@ static void take_counters(struct jit_frame *f, struct simt_cu *cu)
     simt_count(&cu->counters.compiled_insns, f->insns);
     simt_count(&cu->counters.lane_insns, f->lane_insns);
     simt_count(&cu->counters.divergences, f->divergences);
+    simt_count(&cu->counters.barriers, f->barriers);
     cu->transactions += f->transactions;
     cu->bytes += f->bytes;
-    cu->fuel -= (int64_t)f->insns;
+    cu->fuel -= (int64_t)(f->insns - f->begun);
 }
 
 static void add_place(struct simt_cu *cu, uint32_t pc, uint32_t mask, int32_t depth)
@@ -280,16 +284,16 @@ void jit_registers(const struct jit_session *s, const struct simt_warp *w, struc
 }
 
 /* Code that is left in one of four runs is not worth its expectations. */
-static void note_run(struct jit_session *s, enum jit_status status)
+static void note_runs(struct jit_session *s, uint64_t runs, enum jit_status status)
 {
-    s->runs++;
+    s->runs += runs;
     s->lefts += status == JIT_LEFT;
     if (s->lefts >= 64 && s->lefts * 4 > s->runs) {
         s->entry->misfit = true;
     }
 }
 
-/* Call the code for the lanes of mask; frame.instret and frame.retired are set. */
+/* Call the code for the lanes of mask; what the frame says of the path and of a sweep is set. */
 static enum jit_status call(struct jit_session *s, struct simt_cu *cu, struct simt_warp *w, uint32_t entry,
                             uint32_t mask, uint64_t limit)
 {
@@ -301,9 +305,10 @@ static enum jit_status call(struct jit_session *s, struct simt_cu *cu, struct si
     f->exit = 0;
     f->limit = limit;
     f->left = 0;
+    uint64_t blocks = f->blocks;
     enum jit_status status = s->entry->code.fn(f);
     if (status != JIT_REJECTED) {
-        note_run(s, status);
+        note_runs(s, (blocks - f->blocks) * f->warp_count + f->index - w->index + 1, status);
         take_counters(f, cu);
     }
     return status;
@@ -316,7 +321,7 @@ static enum simt_stop come_back(struct jit_session *s, struct simt_cu *cu, struc
     const struct jit_compiled *code = &s->entry->code;
     struct jit_frame *f = &s->frame;
 
-    p->retired += f->insns;
+    p->retired += f->insns - f->begun;
     w->lean = f->exit;
     if (w->lean && code->exits.exits[w->lean - 1].node == JIT_NO_NODE) {
         fill_rows(code, w);
@@ -394,6 +399,7 @@ static enum simt_stop run(struct simt_cu *cu, struct simt_warp *w, struct simt_p
         if (entry) {
             s->frame.instret = w->tree.instret;
             s->frame.retired = p->retired;
+            s->frame.sweep_limit = s->frame.blocks = 0;
             return come_back(s, cu, w, p, call(s, cu, w, entry, p->mask, limit));
         }
     }
@@ -408,10 +414,22 @@ static enum simt_stop run(struct simt_cu *cu, struct simt_warp *w, struct simt_p
     return stop;
 }
 
+/* Whether warps may follow one another, and blocks: not while instructions are counted a thread, nor where
+ * what is made for one warp, a path to look at or clean private memory, is needed for each. */
+static void allow_sweep(struct jit_session *s, const struct simt_cu *cu, uint64_t limit)
+{
+    const struct jit_entry *entry = s->entry;
+    bool many = cu->sweep.many && entry->variant.full_warps && !entry->variant.exact && !entry->code.helps;
+
+    s->frame.sweep_limit = many ? limit : 0;
+    s->frame.blocks = many && !entry->code.dirties ? cu->sweep.blocks : 0;
+}
+
 /* What jit_help may look at exists before, if there is a call of it; else only when the warp goes on. */
-static enum simt_stop begin(struct simt_cu *cu, struct simt_warp *w)
+static enum simt_stop begin(struct simt_cu *cu)
 {
     static const uint64_t none[SIMT_LANES];
+    struct simt_warp *w = cu->warps[cu->sweep.warp];
     struct jit_session *s = cu->jit;
     int state = atomic_load_explicit(&s->entry->state, memory_order_acquire);
     uint64_t limit;
@@ -427,10 +445,14 @@ static enum simt_stop begin(struct simt_cu *cu, struct simt_warp *w)
     memcpy(s->frame.args, cu->args, sizeof(cu->args));
     s->frame.instret = none;
     s->frame.retired = 0;
+    allow_sweep(s, cu, limit);
+    uint64_t blocks = s->frame.blocks;
     enum jit_status status = call(s, cu, w, JIT_BEGIN, UINT32_MAX, limit);
-    if (status == JIT_REJECTED) {
+    if (status == JIT_REJECTED) { /* never behind the first warp: it depends on the arguments */
         return SIMT_STOP_NOT_BEGUN;
     }
+    simt_sweep_to(cu, blocks - s->frame.blocks, s->frame.index, s->frame.begun);
+    w = cu->warps[s->frame.index];
     if (status == JIT_DONE) {
         w->tree.used = 0;
         return SIMT_STOP_EXIT;

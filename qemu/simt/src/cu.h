@@ -99,6 +99,13 @@ struct simt_cu {
     uint32_t split_lanes;    /* out: lanes that take the branch, or that stored to the barrier */
     const struct simt_block *split_block; /* out: the block that ends in the branch or jalr */
 
+    /* In and out of begin(). */
+    struct {
+        uint32_t warp; /* in: to begin; out: the one that begin() came back for, those before it have ended */
+        bool many;     /* in: go on with the warps behind it */
+        uint64_t blocks; /* in: and with those of so many blocks further on in x, once the block has ended */
+    } sweep;
+
     /* With SIMT_STOP_SCATTER: where lanes of the path go on; its other lanes have ended. */
     struct simt_place places[SIMT_LANES];
     uint32_t place_count;
@@ -139,11 +146,11 @@ enum simt_stop {
  * counters what it retired. begin(), which may be NULL, does the same for a warp that has not begun, from the
  * kernel's first instruction on, without the cost of registers and a path that no one may ever need: they
  * exist when it returns (simt_begin_path(); the path is number 0), unless it says NOT_BEGUN, or all threads
- * have ended. */
+ * have ended. While they end, it may go on with the next warps (cu->sweep). */
 struct simt_executor {
     const char *name;
     enum simt_stop (*run)(struct simt_cu *cu, struct simt_warp *w, struct simt_path *p);
-    enum simt_stop (*begin)(struct simt_cu *cu, struct simt_warp *w);
+    enum simt_stop (*begin)(struct simt_cu *cu);
 };
 
 /* The interpreter built for the best instruction set this host has. */
@@ -154,6 +161,10 @@ uint32_t simt_warp_threads(const struct simt_cu *cu, const struct simt_warp *w);
 
 /* Begin a warp of the block: everything but its registers. */
 void simt_begin_path(struct simt_cu *cu, struct simt_warp *w);
+
+/* A sweep has come to this warp, of the block that many further on in x: the warps before it have ended,
+ * having issued so many instructions. */
+void simt_sweep_to(struct simt_cu *cu, uint64_t blocks, uint32_t warp, uint64_t insns);
 
 /* Add to a counter that only this thread writes. */
 static inline void simt_count(_Atomic uint64_t *counter, uint64_t n)
@@ -172,7 +183,7 @@ static inline void simt_copy_registers(const struct simt_warp *w, struct simt_re
     memcpy(out->f, w->f, sizeof(out->f));
 }
 
-/* Run one block to its end. 0, or -EFAULT with cu->fault set. */
-int simt_run_block(struct simt_cu *cu, const struct simt_executor *engine, uint64_t block_linear);
+/* Run count blocks from first on to their end. 0, or -EFAULT with cu->fault set. */
+int simt_run_blocks(struct simt_cu *cu, const struct simt_executor *engine, uint64_t first, uint64_t count);
 
 #endif

@@ -272,18 +272,27 @@ static enum simt_stop run_path(struct simt_cu *cu, struct simt_warp *w, struct s
 
 static const struct simt_executor tracing = {.name = "trace", .run = run_path};
 
+/* A unit takes so many blocks at once: a small share of the grid, and no more than this. */
+#define BLOCK_SHARES 64u
+#define MOST_BLOCKS  1024u
+
 static int run_blocks(struct simt *s, struct simt_cu *cu)
 {
     const struct simt_executor *engine = s->trace.file ? &tracing
                                          : cu->jit     ? jit_executor()
                                                        : simt_interpreter();
 
+    /* Few at a time, lest one unit is left with much when the others have done. */
+    uint64_t share = s->blocks / (BLOCK_SHARES * s->config.num_cus);
+    uint64_t take = share < 1 ? 1 : share < MOST_BLOCKS ? share : MOST_BLOCKS;
+
     for (;;) {
-        uint64_t block = atomic_fetch_add_explicit(&s->next_block, 1, memory_order_relaxed);
+        uint64_t block = atomic_fetch_add_explicit(&s->next_block, take, memory_order_relaxed);
         if (block >= s->blocks) {
             return 0;
         }
-        int r = simt_run_block(cu, engine, block);
+        uint64_t left = s->blocks - block;
+        int r = simt_run_blocks(cu, engine, block, left < take ? left : take);
         if (r != 0) {
             return r;
         }

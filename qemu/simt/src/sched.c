@@ -127,6 +127,26 @@ static struct simt_warp *get_warp(struct simt_cu *cu, uint32_t index)
     return cu->warps[index];
 }
 
+static void end_warps(struct simt_cu *cu, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        cu->warps[i]->begun = true;
+        cu->warps[i]->tree.used = 0;
+    }
+}
+
+void simt_sweep_to(struct simt_cu *cu, uint64_t blocks, uint32_t warp, uint64_t insns)
+{
+    cu->poll -= (int64_t)insns;
+    cu->block_linear += blocks;
+    cu->block[0] += (uint32_t)blocks;
+    for (uint32_t i = 0; blocks > 0 && i < cu->warp_count; i++) {
+        prepare_warp(cu, cu->warps[i]);
+    }
+    end_warps(cu, blocks > 0 ? 0 : cu->sweep.warp, warp);
+    cu->sweep.warp = warp;
+}
+
 static int out_of_memory(struct simt_cu *cu)
 {
     simt_log(cu->dev, "simt: out of memory while running block %llu", (unsigned long long)cu->block_linear);
@@ -590,9 +610,10 @@ static int settle_block(struct simt_cu *cu)
     return 0;
 }
 
-/* Let the engine begin the warp if it can, and if this is no time to look at the clock. */
+/* Let the engine begin the warp if it can, and if this is no time to look at the clock; and those behind it,
+ * with other blocks, too, if all before it have ended. */
 static enum simt_stop begin_quickly(struct simt_cu *cu, const struct simt_executor *engine,
-                                    struct simt_warp *w)
+                                    struct simt_warp *w, uint64_t blocks)
 {
     uint64_t budget = simt_get_config(cu->dev)->max_insns;
     int64_t fuel = budget && budget < POLL_INSNS ? (int64_t)budget : POLL_INSNS;
@@ -609,22 +630,28 @@ static enum simt_stop begin_quickly(struct simt_cu *cu, const struct simt_execut
     cu->turn_atomics = 0;
     cu->frontier = UINT32_MAX;
     cu->fuel = fuel;
-    enum simt_stop stop = engine->begin(cu, w);
+    cu->sweep.warp = w->index;
+    cu->sweep.many = !cu->timeline;
+    cu->sweep.blocks = cu->shared_size == 0 ? blocks : 0; /* shared memory is cleared for each */
+    enum simt_stop stop = engine->begin(cu);
     cu->poll -= fuel - cu->fuel + PATH_COST;
     return stop;
 }
 
-static int begin_warp(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp *w)
+/* Begin warp *w and perhaps others; *w becomes the last of them. */
+static int begin_warp(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp **w,
+                      uint64_t blocks)
 {
-    enum simt_stop stop = begin_quickly(cu, engine, w);
+    enum simt_stop stop = begin_quickly(cu, engine, *w, blocks);
 
     if (stop == SIMT_STOP_NOT_BEGUN) {
-        simt_begin_path(cu, w);
-        init_registers(cu, w);
+        simt_begin_path(cu, *w);
+        init_registers(cu, *w);
         return 0;
     }
-    w->begun = true;
-    return w->tree.used ? handle_stop(cu, w, 0, stop) : 0;
+    *w = cu->warps[cu->sweep.warp];
+    (*w)->begun = true;
+    return (*w)->tree.used ? handle_stop(cu, *w, 0, stop) : 0;
 }
 
 static bool can_run(struct simt_warp *w)
@@ -633,50 +660,62 @@ static bool can_run(struct simt_warp *w)
            simt_tree_release(&w->tree); /* not ended, nor all at the barrier */
 }
 
-static int take_turn(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp *w)
+static int take_turn(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp **w,
+                     uint64_t blocks)
 {
-    if (!w->begun) {
-        int r = begin_warp(cu, engine, w);
-        if (r != 0 || !can_run(w)) {
+    if (!(*w)->begun) {
+        int r = begin_warp(cu, engine, w, blocks);
+        if (r != 0 || !can_run(*w)) {
             return r;
         }
     }
-    return run_turn(cu, engine, w);
+    return run_turn(cu, engine, *w);
 }
 
-static int run_recorded_turn(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp *w)
+static int run_recorded_turn(struct simt_cu *cu, const struct simt_executor *engine, struct simt_warp **w,
+                             uint64_t blocks)
 {
     if (!cu->timeline) {
-        return take_turn(cu, engine, w);
+        return take_turn(cu, engine, w, blocks);
     }
     uint64_t begin = simt_timeline_clock(cu->timeline);
-    int r = take_turn(cu, engine, w);
-    simt_timeline_turn(cu, w->index, begin);
+    int r = take_turn(cu, engine, w, blocks);
+    simt_timeline_turn(cu, (*w)->index, begin);
     return r;
 }
 
-static int run_warps(struct simt_cu *cu, const struct simt_executor *engine)
+/* A turn for each warp. Those that begin may take the unit to one of the blocks behind this one, where the
+ * warps before the last one that began have ended, too. */
+static int run_warps(struct simt_cu *cu, const struct simt_executor *engine, uint64_t blocks)
 {
+    bool ended = true; /* all warps before this one */
+
     for (uint32_t i = 0; i < cu->warp_count; i++) {
         struct simt_warp *w = cu->warps[i];
-        if (w->begun && !can_run(w)) {
-            continue;
+        if (!w->begun || can_run(w)) {
+            uint64_t block = cu->block_linear;
+            int r = run_recorded_turn(cu, engine, &w, ended ? blocks : 0);
+            if (r != 0) {
+                return r;
+            }
+            blocks -= cu->block_linear - block;
+            i = w->index;
         }
-        int r = run_recorded_turn(cu, engine, w);
-        if (r != 0) {
-            return r;
-        }
+        ended &= w->tree.used == 0;
     }
     return 0;
 }
 
-int simt_run_block(struct simt_cu *cu, const struct simt_executor *engine, uint64_t block_linear)
+/* Run a block, and perhaps blocks behind it, as far as the row of the grid goes: the unit is at the last. */
+static int run_block(struct simt_cu *cu, const struct simt_executor *engine, uint64_t linear, uint64_t count)
 {
     uint64_t begin = cu->timeline ? simt_timeline_clock(cu->timeline) : 0;
-    int r = init_block(cu, block_linear);
+    int r = init_block(cu, linear);
+    uint64_t more = r == 0 ? min64((int64_t)count, cu->launch.grid[0] - cu->block[0]) - 1 : 0;
 
     while (r == 0) {
-        r = run_warps(cu, engine);
+        r = run_warps(cu, engine, more);
+        more = 0;
         if (r == 0) {
             r = settle_block(cu);
         }
@@ -688,4 +727,13 @@ int simt_run_block(struct simt_cu *cu, const struct simt_executor *engine, uint6
         simt_timeline_block(cu, begin);
     }
     return r == 1 ? 0 : r;
+}
+
+int simt_run_blocks(struct simt_cu *cu, const struct simt_executor *engine, uint64_t first, uint64_t count)
+{
+    int r = 0;
+    for (uint64_t block = first; r == 0 && block < first + count; block = cu->block_linear + 1) {
+        r = run_block(cu, engine, block, first + count - block);
+    }
+    return r;
 }

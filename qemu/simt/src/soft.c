@@ -109,7 +109,7 @@ void simt_soft_narrow(struct simt_warp *w, uint32_t mask, const struct simt_insn
 
 uint32_t simt_mhartid(const struct simt_cu *cu, const struct simt_warp *w, uint32_t lane)
 {
-    return (uint32_t)cu->block_linear << 13 | w->index << 5 | lane;
+    return (uint32_t)cu->block_linear * SIMT_HARTS_A_BLOCK | w->index << 5 | lane;
 }
 
 /* Bits of fcsr (fflags in 4:0, frm in 7:5) that a CSR address shows, and where. */

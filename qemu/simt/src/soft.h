@@ -22,6 +22,7 @@ void simt_soft_csr(struct simt_cu *cu, struct simt_warp *w, uint32_t mask, const
 void simt_update_rm_mode(const struct simt_cu *cu, struct simt_warp *w);
 
 /* mhartid of a lane: block, warp and lane index packed; block bits past 19 are lost. */
+#define SIMT_HARTS_A_BLOCK (1u << 13)
 uint32_t simt_mhartid(const struct simt_cu *cu, const struct simt_warp *w, uint32_t lane);
 
 #endif

@@ -33,9 +33,10 @@ static enum simt_stop run_wrong(struct simt_cu *cu, struct simt_warp *w, struct 
     return make_mistake(cu, w, __real_jit_executor()->run(cu, w, p));
 }
 
-static enum simt_stop begin_wrong(struct simt_cu *cu, struct simt_warp *w)
+static enum simt_stop begin_wrong(struct simt_cu *cu)
 {
-    return make_mistake(cu, w, __real_jit_executor()->begin(cu, w));
+    enum simt_stop stop = __real_jit_executor()->begin(cu);
+    return make_mistake(cu, cu->warps[cu->sweep.warp], stop);
 }
 
 static const struct simt_executor wrong_executor = {"wrong", run_wrong, begin_wrong};

@@ -124,15 +124,18 @@ static void two_to_the_31_blocks_can_be_stopped(void **state)
     struct fixture f;
     pthread_t thread;
     fixture_open(&f, (struct simt_config){.num_cus = 2});
-    struct simt_launch launch = fixture_launch(&f, K_RETURN, 0, 1u << 31, 1);
-    struct simt_fault fault;
 
-    assert_int_equal(pthread_create(&thread, NULL, cancel_soon, f.dev), 0);
-    double start = now_ms();
-    assert_int_equal(simt_run(f.dev, &launch, &fault), -ECANCELED);
-    assert_true(now_ms() - start < 2000);
-    assert_int_equal(fault.cause, SIMT_CANCELLED);
-    pthread_join(thread, NULL);
+    for (uint32_t threads = 1; threads <= 32; threads += 31) {
+        struct simt_launch launch = fixture_launch(&f, K_RETURN, 0, 1u << 31, threads);
+        struct simt_fault fault;
+        launch.shared_size = 0;
+        assert_int_equal(pthread_create(&thread, NULL, cancel_soon, f.dev), 0);
+        double start = now_ms();
+        assert_int_equal(simt_run(f.dev, &launch, &fault), -ECANCELED);
+        assert_true(now_ms() - start < 2000);
+        assert_int_equal(fault.cause, SIMT_CANCELLED);
+        pthread_join(thread, NULL);
+    }
     fixture_close(&f);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is promised of compiled code: which kernels become such, what they compute, how it is kept. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,113 @@ static void refusals_are_told(void **state)
     assert_true(s.compile_ns > 0 && s.wait_ns > 0 && s.interpret_ns > 0);
     assert_int_equal(s.execute_ns, 0);
     fixture_close(&f);
+}
+
+/* ---- barriers and warps that do not come back ------------------------------------------------------------
+ */
+
+/* Blocks of a grid that is no multiple of anything, with more instructions than a look at the clock allows.
+ * Only those without shared memory follow one another in compiled code. */
+static struct simt_launch wide_launch(struct fixture *f, uint32_t kernel, uint32_t arg2, uint32_t threads)
+{
+    struct simt_launch launch = fixture_launch(f, kernel, arg2, 97, threads);
+    launch.grid[1] = 3;
+    launch.grid[2] = 2;
+    launch.shared_size = kernel == K_REDUCE ? launch.shared_size : 0;
+    return launch;
+}
+
+static struct simt_counters counters(const struct fixture *f)
+{
+    struct simt_counters c;
+    simt_counters_read(f->dev, &c);
+    c.busy_ns = 0;
+    return c;
+}
+
+/* Run the kernel on a wide grid compiled and interpreted: memory and counters are the same, and at least
+ * `percent` of the instructions the compiled code's. */
+static void compare_wide(uint32_t kernel, uint32_t threads, uint64_t percent)
+{
+    struct fixture jit, interp;
+
+    open_jit(&jit);
+    fixture_open(&interp, (struct simt_config){.engine = SIMT_ENGINE_INTERP, .num_cus = 1});
+    struct simt_launch l = wide_launch(&jit, kernel, 0, threads),
+                       k = wide_launch(&interp, kernel, 0, threads);
+    memcpy(interp.vram + IN, jit.vram + IN, 4 * IN_WORDS);
+    fixture_run(&jit, &l);
+    fixture_run(&interp, &k);
+    struct simt_counters a = counters(&jit), b = counters(&interp);
+    assert_memory_equal(jit.vram + OUT, interp.vram + OUT, OUT_BYTES);
+    assert_memory_equal(&a, &b, sizeof(a));
+    assert_true(statistics(&jit).compiled_insns * 100 >= a.insns * percent);
+    fixture_close(&jit);
+    fixture_close(&interp);
+}
+
+/* Warps begin one after the other, over blocks, until a look at the clock is due. */
+static void warps_of_many_blocks_follow_one_another(void **state)
+{
+    (void)state;
+    compare_wide(K_PLACES, 32, 100);
+    compare_wide(K_PLACES, 96, 100);
+    compare_wide(K_IF_ELSE, 64, 100);
+}
+
+/* A barrier holds up no warp that is its block's only one; it counts all the same. */
+static void barriers_of_one_warp_are_passed(void **state)
+{
+    (void)state;
+    compare_wide(K_REDUCE, 32, 80);
+    compare_wide(K_REDUCE, 64, 80);
+}
+
+/* The launch ends with this fault of the thread asked for. A launch before it, whose end does not matter, has
+ * the compiler's time. */
+static struct simt_fault expect_fault(uint32_t kernel, const uint32_t block[3], uint32_t thread,
+                                      enum simt_cause cause, struct simt_config config)
+{
+    uint32_t linear = (block[2] * 3 + block[1]) * 97 + block[0], hart = linear << 13 | thread;
+    struct simt_fault fault;
+    struct fixture f;
+
+    config.num_cus = 1;
+    fixture_open(&f, config);
+    struct simt_launch launch = wide_launch(&f, kernel, UINT32_MAX, 96);
+    simt_run(f.dev, &launch, &fault);
+    launch = wide_launch(&f, kernel, hart, 96);
+    assert_int_equal(simt_run(f.dev, &launch, &fault), -EFAULT);
+    assert_int_equal(fault.cause, cause);
+    assert_int_equal(fault.mhartid, hart);
+    assert_int_equal(fault.mask, 1u << thread % 32);
+    assert_int_equal(fault.thread[0], thread);
+    assert_memory_equal(fault.block, block, sizeof(fault.block));
+    fixture_close(&f);
+    return fault;
+}
+
+static void expect_same_fault(const uint32_t block[3], uint32_t thread)
+{
+    struct simt_config jit = {.engine = SIMT_ENGINE_JIT}, interp = {.engine = SIMT_ENGINE_INTERP};
+    struct simt_fault a = expect_fault(K_ONE_FAULTS, block, thread, SIMT_ACCESS_FAULT, jit),
+                      b = expect_fault(K_ONE_FAULTS, block, thread, SIMT_ACCESS_FAULT, interp);
+    assert_memory_equal(&a, &b, sizeof(a));
+}
+
+static void faults_in_the_middle_name_their_thread(void **state)
+{
+    (void)state;
+    const uint32_t first[3] = {0, 0, 0}, early[3] = {5, 0, 0}, late[3] = {93, 2, 1};
+    const struct simt_config budget = {.engine = SIMT_ENGINE_JIT, .max_insns = 1000},
+                             timed = {.engine = SIMT_ENGINE_JIT, .timeout_ms = 500};
+
+    expect_same_fault(first, 95);
+    expect_same_fault(early, 39);
+    expect_same_fault(late, 64);
+    expect_fault(K_ONE_STAYS, early, 39, SIMT_LIMIT, budget);
+    expect_fault(K_ONE_STAYS, late, 0, SIMT_LIMIT, budget);
+    expect_fault(K_ONE_STAYS, late, 40, SIMT_LIMIT, timed);
 }
 
 /* ---- memory of code -------------------------------------------------------------------------------------
@@ -254,6 +362,9 @@ int jit_suite(void)
         cmocka_unit_test(static_rounding_is_compiled),
         cmocka_unit_test(frm_set_elsewhere_is_seen),
         cmocka_unit_test(refusals_are_told),
+        cmocka_unit_test(warps_of_many_blocks_follow_one_another),
+        cmocka_unit_test(barriers_of_one_warp_are_passed),
+        cmocka_unit_test(faults_in_the_middle_name_their_thread),
         cmocka_unit_test(code_is_never_writable),
         cmocka_unit_test(cache_is_by_content_and_bounded),
         cmocka_unit_test(launches_do_not_wait_for_the_compiler),

@@ -7,6 +7,7 @@
     .globl k_register_over_barrier, k_dead_over_barrier
     .globl k_round_static, k_frm_by_pointer, k_set_frm, k_instret_uniform
     .globl k_flags, k_frm, k_reserved_frm, k_half_faults, k_mhartid, k_barrier_load, k_long_loop
+    .globl k_one_faults, k_one_stays
 
 k_endless:
     addi t0, t0, 1
@@ -127,6 +128,20 @@ k_mhartid:
     slli t2, t0, 2
     add t2, t2, a0
     sw t0, 0(t2)
+    ret
+
+/* The thread whose mhartid is a2 stores outside VRAM. */
+k_one_faults:
+    csrr t0, mhartid
+    bne t0, a2, 1f
+    li t1, 0x70000000
+    sw t0, 0(t1)
+1:  ret
+
+/* It never ends. */
+k_one_stays:
+    csrr t0, mhartid
+1:  beq t0, a2, 1b
     ret
 
 /* One block of 32 threads, 20000 iterations of v = v * 1664525 + 1013904223: a condition that reaches its body in two
