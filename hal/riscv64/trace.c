@@ -7,35 +7,11 @@
 #include "csr.h"
 
 #include <errno.h>
+#include <semihost.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/log.h"
 #include "hal/cpu.h"
-
-// Arm semihosting specification, as the RISC-V Semihosting specification takes it over.
-#define SYS_OPEN  0x01
-#define SYS_WRITE 0x05
-#define MODE_W    4 // fopen()'s "w"
-
-// These three instructions, uncompressed and in one page, are a call of the debugger, which here is QEMU with
-// -semihosting. Anywhere else they are a breakpoint.
-static long semihosting_call(long operation, const void *block)
-{
-    register long a0 __asm__("a0") = operation;
-    register const void *a1 __asm__("a1") = block;
-    __asm__ volatile(".option push\n\t"
-                     ".option norvc\n\t"
-                     ".balign 16\n\t"
-                     "slli zero, zero, 0x1f\n\t"
-                     "ebreak\n\t"
-                     "srai zero, zero, 7\n\t"
-                     ".option pop"
-                     : "+r"(a0)
-                     : "r"(a1)
-                     : "memory");
-    return a0;
-}
 
 static uint64_t ticks(void)
 {
@@ -47,20 +23,18 @@ static uint32_t cpu(void)
     return (uint32_t)cpu_id();
 }
 
-static int write_to(long file, const char *text, size_t length)
+static int write_to(int file, const char *text, size_t length)
 {
-    const uintptr_t block[] = {(uintptr_t)file, (uintptr_t)text, length};
-    return semihosting_call(SYS_WRITE, block) == 0 ? 0 : -EIO;
+    return sys_semihost_write(file, text, length) == 0 ? 0 : -EIO;
 }
 
 // The file that trace=FILE in the kernel command line names. It stays open: the machine's end closes it.
-static int open_file(long *file)
+static int open_file(int *file)
 {
     char path[256], header[64];
     if (!machine_bootarg("trace", path, sizeof(path)))
         return -ENOENT;
-    const uintptr_t block[] = {(uintptr_t)path, MODE_W, strlen(path)};
-    *file = semihosting_call(SYS_OPEN, block);
+    *file = sys_semihost_open(path, SH_OPEN_W);
     if (*file < 0) {
         log_error("the host cannot open %s", path);
         return -EIO;
@@ -72,7 +46,7 @@ static int open_file(long *file)
 
 static int write(const char *text, size_t length)
 {
-    static long file = -1;
+    static int file = -1;
     int error = file < 0 ? open_file(&file) : 0;
     return error ? error : write_to(file, text, length);
 }
