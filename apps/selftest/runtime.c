@@ -26,17 +26,11 @@ static void test_libc(void)
 
 static void test_symbols(void)
 {
-    uintptr_t pcs[8];
-    size_t offset = 1, n = backtrace(pcs, 8);
+    size_t offset = 1;
     const char *name = symbol_lookup((uintptr_t)main, &offset);
-    check(name && strcmp(name, "main") == 0 && offset == 0, "main() is found as \"%s\"+%zu", name, offset);
-    bool seen = false;
-    for (size_t i = 0; i < n; i++) {
-        name = symbol_lookup(pcs[i], &offset);
-        seen |= name && strcmp(name, "main") == 0;
-    }
-    check(seen, "main() is in a backtrace of %zu frames", n);
-    check(!symbol_lookup(0, &offset) && !symbol_lookup((uintptr_t)&pcs, &offset), "data has no symbol");
+    check(name && strcmp(name, "main") == 0 && offset == 0, "main() is found as \"%s\"+%zu", name ? name : "",
+          offset);
+    check(!symbol_lookup(0, &offset) && !symbol_lookup((uintptr_t)&offset, &offset), "data has no symbol");
 }
 
 static bool never(void *arg)

@@ -63,8 +63,3 @@ size_t backtrace_from(const struct trap_frame *frame, uintptr_t *pcs, size_t max
         pcs[n++] = ra;
     return n + follow(fp, pcs + n, max - n);
 }
-
-size_t backtrace(uintptr_t *pcs, size_t max)
-{
-    return follow((uintptr_t)__builtin_frame_address(0), pcs, max);
-}

@@ -6,7 +6,8 @@
 
 struct trap_frame;
 
-// As backtrace(), from where the trap interrupted the code; frame->x[0] itself is not among the results.
+// Fills `pcs` with at most `max` return addresses from where the trap interrupted the code on, innermost
+// first; frame->x[0] itself is not among them. Returns the count.
 size_t backtrace_from(const struct trap_frame *frame, uintptr_t *pcs, size_t max);
 
 #endif

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "heap.h"
 
-#include <string.h>
-
 #include "core/math.h"
 #include "core/util.h"
 #include "hal/mem.h"
@@ -103,13 +101,7 @@ void heap_free(struct heap *heap, void *pointer)
     trim(heap, run);
 }
 
-void *heap_resize(struct heap *heap, void *pointer, size_t size)
+size_t heap_usable(struct heap *heap, void *pointer)
 {
-    struct head *head = pointer ? owned(heap, pointer) : NULL;
-    void *copy = heap_alloc(heap, size, 0);
-    if (copy && head) {
-        memcpy(copy, pointer, MIN(size, head->size - OVERHEAD));
-        heap_free(heap, pointer);
-    }
-    return copy;
+    return owned(heap, pointer)->size - OVERHEAD;
 }

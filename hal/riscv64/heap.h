@@ -22,10 +22,10 @@ struct heap {
 // the sum overflows. Size 0 gives a unique pointer.
 void *heap_alloc(struct heap *heap, size_t size, size_t align);
 
-// Frees what heap_alloc() or heap_resize() returned; NULL is ignored.
+// Frees what heap_alloc() returned; NULL is ignored.
 void heap_free(struct heap *heap, void *pointer);
 
-// realloc(). On NULL the old block is untouched.
-void *heap_resize(struct heap *heap, void *pointer, size_t size);
+// Bytes that may be used at `pointer`, which heap_alloc() returned: at least what was asked for.
+size_t heap_usable(struct heap *heap, void *pointer);
 
 #endif

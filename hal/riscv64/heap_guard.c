@@ -7,7 +7,6 @@
 
 #include "core/list.h"
 #include "core/math.h"
-#include "core/util.h"
 #include "hal/trap.h"
 
 #define RED_ZONE   16
@@ -122,14 +121,9 @@ void guard_free(struct heap *heap, void *pointer)
         let_go_oldest(heap);
 }
 
-void *guard_resize(struct heap *heap, void *pointer, size_t size, const void *caller)
+size_t guard_usable(struct heap *heap, void *pointer)
 {
-    void *copy = guard_alloc(heap, size, 16, caller);
-    if (copy && pointer) {
-        memcpy(copy, pointer, MIN(guard_of(heap, pointer)->size, size));
-        guard_free(heap, pointer);
-    }
-    return copy;
+    return guard_of(heap, pointer)->size;
 }
 
 size_t guard_check(struct heap *heap)

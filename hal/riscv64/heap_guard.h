@@ -11,18 +11,18 @@
 
 // As their namesakes of heap.h; `caller` is a code address.
 void *guard_alloc(struct heap *heap, size_t size, size_t align, const void *caller);
-void *guard_resize(struct heap *heap, void *pointer, size_t size, const void *caller);
 void guard_free(struct heap *heap, void *pointer);
+size_t guard_usable(struct heap *heap, void *pointer);
 
 // Looks at every block, in use and freed, and lets the freed ones go. Returns how many are in use.
 size_t guard_check(struct heap *heap);
 
 #else
 
-#define guard_alloc(heap, size, align, caller)    ((void)(caller), heap_alloc(heap, size, align))
-#define guard_resize(heap, pointer, size, caller) heap_resize(heap, pointer, size)
-#define guard_free(heap, pointer)                 heap_free(heap, pointer)
-#define guard_check(heap)                         ((size_t)0)
+#define guard_alloc(heap, size, align, caller) ((void)(caller), heap_alloc(heap, size, align))
+#define guard_free(heap, pointer)              heap_free(heap, pointer)
+#define guard_usable(heap, pointer)            heap_usable(heap, pointer)
+#define guard_check(heap)                      ((size_t)0)
 
 #endif
 #endif

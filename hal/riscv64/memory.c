@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/math.h"
+#include "core/util.h"
 #include "hal/dma.h"
 #include "hal/machine.h"
 #include "hal/mem.h"
@@ -127,14 +128,15 @@ void free(void *pointer)
     spin_unlock(&heap_lock);
 }
 
+// The block always moves: what follows it is seldom free, and a stale pointer is found the sooner.
 void *realloc(void *pointer, size_t size)
 {
-    spin_lock(&heap_lock);
-    void *block = guard_resize(&heap, pointer, size, __builtin_return_address(0));
-    spin_unlock(&heap_lock);
-    if (!block)
-        errno = ENOMEM;
-    return block;
+    void *copy = alloc(size, 0, __builtin_return_address(0));
+    if (copy && pointer) {
+        memcpy(copy, pointer, MIN(size, guard_usable(&heap, pointer)));
+        free(pointer);
+    }
+    return copy;
 }
 
 void *calloc(size_t count, size_t size)

@@ -12,25 +12,22 @@ struct spinlock {
     uint32_t held;
 };
 
+#ifdef CONFIG_SMP
 static inline void spin_lock(struct spinlock *lock)
 {
-#ifdef CONFIG_SMP
     while (__atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE))
         while (__atomic_load_n(&lock->held, __ATOMIC_RELAXED))
             cpu_relax();
-#else
-    (void)lock;
-#endif
 }
 
 static inline void spin_unlock(struct spinlock *lock)
 {
-#ifdef CONFIG_SMP
     __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
-#else
-    (void)lock;
-#endif
 }
+#else
+#define spin_lock(lock)   ((void)(lock))
+#define spin_unlock(lock) ((void)(lock))
+#endif
 
 // With interrupts disabled on this hart too: for a lock that handlers take. Returns what the unlock wants.
 static inline unsigned long spin_lock_irq(struct spinlock *lock)

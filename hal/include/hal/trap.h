@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What panics need to know about the code that was running: symbols and backtraces.
+// What panics need to know about the code that was running.
 #ifndef HAL_TRAP_H
 #define HAL_TRAP_H
 
@@ -8,8 +8,5 @@
 // Finds the function that contains `pc` in the symbol table linked into the image. Returns its name and sets
 // `*offset` to the distance from its first instruction, or NULL when pc is not in the kernel's text.
 const char *symbol_lookup(uintptr_t pc, size_t *offset);
-
-// Fills `pcs` with at most `max` return addresses of the caller's stack, innermost first. Returns the count.
-size_t backtrace(uintptr_t *pcs, size_t max);
 
 #endif
