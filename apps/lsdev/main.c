@@ -13,11 +13,6 @@ static void print_drivers(void)
                driver->prio, driver_is_disabled(driver) ? ", disabled" : "");
 }
 
-static void print_line(const char *line)
-{
-    puts(line);
-}
-
 /* Two BARs of one address space must not share an address. */
 static bool overlap(const struct pci_bar *a, const struct pci_bar *b)
 {
@@ -44,7 +39,7 @@ int main(void)
     unsigned noverlaps = 0;
 
     print_drivers();
-    pci_list(print_line);
+    pci_list(stdout);
     pci_for_each (pdev) {
         ndevices++;
         for (unsigned i = 0; i < PCI_BARS; i++) {

@@ -77,16 +77,11 @@ static void judge(struct job *job)
           pci_irq_mode_name(pci_irq_mode(pdev)));
 }
 
-static void print_line(const char *line)
-{
-    puts(line);
-}
-
 int main(void)
 {
     find_jobs();
     work_all();
-    pci_list(print_line);
+    pci_list(stdout);
     for (unsigned i = 0; i < njobs; i++) {
         judge(&jobs[i]);
         gpgpu_context_close(&jobs[i].gpu);

@@ -6,23 +6,7 @@
 #include "core/format.h"
 #include "core/init.h"
 #include "core/log.h"
-#include <stdarg.h>
 #include <stdio.h>
-
-#define LINE 160
-
-typedef void (*print_t)(const char *line);
-
-__attribute__((format(printf, 2, 3))) static void print_line(print_t print, const char *format, ...)
-{
-    char line[LINE];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    print(line);
-}
 
 static const char *driver_of(const struct pci_device *pdev)
 {
@@ -35,7 +19,7 @@ static const char *driver_of(const struct pci_device *pdev)
     return pdev->dev.status == -ENODEV ? "no driver" : error_name(pdev->dev.status);
 }
 
-static void list_bar(const struct pci_device *pdev, unsigned index, print_t print)
+static void list_bar(const struct pci_device *pdev, unsigned index, FILE *out)
 {
     const struct pci_bar *bar = &pdev->bars[index];
     char where[64] = "no address";
@@ -43,43 +27,38 @@ static void list_bar(const struct pci_device *pdev, unsigned index, print_t prin
     if (bar->flags & PCI_BAR_ASSIGNED)
         snprintf(where, sizeof(where), "at %#llx, CPU %#llx", (unsigned long long)bar->address,
                  (unsigned long long)bar->phys.value);
-    print_line(print, "    BAR%u %s%s%s, %s %s", index, bar->flags & PCI_BAR_IO ? "I/O" : "memory",
-               bar->flags & PCI_BAR_64 ? ", 64-bit" : "",
-               bar->flags & PCI_BAR_PREFETCH ? ", prefetchable" : "", format_size(bar->size).text, where);
+    fprintf(out, "    BAR%u %s%s%s, %s %s\n", index, bar->flags & PCI_BAR_IO ? "I/O" : "memory",
+            bar->flags & PCI_BAR_64 ? ", 64-bit" : "", bar->flags & PCI_BAR_PREFETCH ? ", prefetchable" : "",
+            format_size(bar->size).text, where);
 }
 
-static void list_interrupts(const struct pci_device *pdev, print_t print)
+static void list_interrupts(const struct pci_device *pdev, FILE *out)
 {
     for (unsigned vector = 0; vector < pci_irq_vectors(pdev); vector++) {
         unsigned irq = pci_irq_number(pdev, vector);
 
         if (irq != 0)
-            print_line(print, "    interrupt %u (%s, vector %u): taken %llu times", irq,
-                       pci_irq_mode_name(pci_irq_mode(pdev)), vector, (unsigned long long)irq_count(irq));
+            fprintf(out, "    interrupt %u (%s, vector %u): taken %llu times\n", irq,
+                    pci_irq_mode_name(pci_irq_mode(pdev)), vector, (unsigned long long)irq_count(irq));
     }
 }
 
-void pci_list(print_t print)
+void pci_list(FILE *out)
 {
     pci_for_each (pdev) {
-        print_line(print, "pci %s: %s, revision %02x: %s", pdev->dev.address, pdev->dev.what, pdev->revision,
-                   driver_of(pdev));
+        fprintf(out, "pci %s: %s, revision %02x: %s\n", pdev->dev.address, pdev->dev.what, pdev->revision,
+                driver_of(pdev));
         for (unsigned i = 0; i < PCI_BARS; i++)
             if (pdev->bars[i].size != 0)
-                list_bar(pdev, i, print);
-        list_interrupts(pdev, print);
+                list_bar(pdev, i, out);
+        list_interrupts(pdev, out);
     }
-}
-
-static void print_debug(const char *line)
-{
-    log_debug("%s", line);
 }
 
 static int log_list(void)
 {
     if (log_shows(LOG_LEVEL_DEBUG))
-        pci_list(print_debug);
+        pci_list(stdout);
     return 0;
 }
 

@@ -21,6 +21,7 @@
 #include "hal/irq.h"
 #include "hal/mmio.h"
 #include "hal/types.h"
+#include <stdio.h>
 
 #define PCI_BARS    6
 #define PCI_WINDOWS 3 /* of a bridge */
@@ -91,7 +92,7 @@ struct pci_device *pci_next(const struct pci_device *previous);
 
 /* Prints a line each for every device, with its driver, its BARs, and its interrupts and how often they came.
  */
-void pci_list(void (*print)(const char *line));
+void pci_list(FILE *out);
 
 /* "3D controller" for class code 0x030200; "device" for a class without a name here. */
 const char *pci_class_name(uint32_t class);
