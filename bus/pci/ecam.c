@@ -6,22 +6,13 @@
 #include "internal.h"
 #include "hal/panic.h"
 
-static size_t function_offset(const struct pci_bus *bus, unsigned slot, unsigned function)
-{
-    return (bus->number - bus->root->bus.number) * PCI_BUS_CONFIG_SIZE + (slot << 15 | function << 12);
-}
-
-uint32_t pci_bus_read_id(const struct pci_bus *bus, unsigned slot, unsigned function)
-{
-    return mmio_read32(&bus->root->config, function_offset(bus, slot, function) + PCI_REG_VENDOR);
-}
-
 /* Alignment is checked by the hal; past the function's space another function would answer. */
 static size_t at(const struct pci_device *pdev, unsigned offset)
 {
     if (offset >= PCI_CONFIG_SIZE)
         panic("pci %s: offset %#x is outside configuration space", pdev->dev.address, offset);
-    return function_offset(pdev->bus, pdev->slot, pdev->function) + offset;
+    return (pdev->bus->number - pdev->bus->root->bus.number) * PCI_BUS_CONFIG_SIZE +
+           ((size_t)pdev->slot << 15 | (size_t)pdev->function << 12 | offset);
 }
 
 #define DEFINE_ACCESSORS(bits)                                                                               \

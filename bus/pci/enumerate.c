@@ -20,9 +20,8 @@ static bool is_absent(uint32_t id)
 
 static void set_bus_numbers(struct pci_device *bridge, unsigned secondary, unsigned subordinate)
 {
-    pci_config_write8(bridge, PCI_REG_BRIDGE_PRIMARY, bridge->bus->number);
-    pci_config_write8(bridge, PCI_REG_BRIDGE_SECONDARY, (uint8_t)secondary);
-    pci_config_write8(bridge, PCI_REG_BRIDGE_SUBORDINATE, (uint8_t)subordinate);
+    pci_config_write32(bridge, PCI_REG_BRIDGE_BUSES,
+                       subordinate << 16 | secondary << 8 | bridge->bus->number);
 }
 
 static void scan_bridge(struct pci_device *bridge)
@@ -81,40 +80,35 @@ static void read_header(struct pci_device *pdev, uint8_t header)
     }
 }
 
-/* Returns the header type's register, or 0 when there was no memory for the device. */
-static uint8_t add_function(struct pci_bus *bus, unsigned slot, unsigned function)
+/* Keeps the function that answers at `found`. Returns its header type's register, 0 without memory for it. */
+static uint8_t add_function(const struct pci_device *found)
 {
-    struct pci_device *pdev = calloc(1, sizeof(*pdev));
-    uint8_t header;
+    struct pci_device *pdev = malloc(sizeof(*pdev));
+    uint8_t header = pci_config_read8(found, PCI_REG_HEADER_TYPE);
 
     if (!pdev) {
-        log_error("pci: no memory for device %02x:%02x.%x", bus->number, slot, function);
+        log_error("pci: no memory for device %02x:%02x.%x", found->bus->number, found->slot, found->function);
         return 0;
     }
-    pdev->bus = bus;
-    pdev->slot = (uint8_t)slot;
-    pdev->function = (uint8_t)function;
-    list_add_tail(&bus->root->devices, &pdev->node);
+    *pdev = *found;
+    list_add_tail(&pdev->bus->root->devices, &pdev->node);
     read_identity(pdev);
     pdev->intx_irq = pci_intx_route(pdev);
     /* Quiet until a driver wants it: no decoding, no DMA, no interrupt on a wire it may share. */
     pci_update16(pdev, PCI_REG_COMMAND, PCI_COMMAND_INTX_OFF, PCI_IO | PCI_MEMORY | PCI_MASTER);
-    header = pci_config_read8(pdev, PCI_REG_HEADER_TYPE);
     read_header(pdev, header);
     return header;
 }
 
 static void scan_slot(struct pci_bus *bus, unsigned slot)
 {
+    struct pci_device found = {.bus = bus, .slot = (uint8_t)slot};
     unsigned functions = 1;
 
-    for (unsigned function = 0; function < functions; function++) {
-        uint8_t header;
-
-        if (is_absent(pci_bus_read_id(bus, slot, function)))
+    for (; found.function < functions; found.function++) {
+        if (is_absent(pci_config_read32(&found, PCI_REG_VENDOR)))
             continue;
-        header = add_function(bus, slot, function);
-        if (function == 0 && header & PCI_HEADER_MULTIFUNCTION)
+        if (add_function(&found) & PCI_HEADER_MULTIFUNCTION && found.function == 0)
             functions = PCI_FUNCTIONS;
     }
 }

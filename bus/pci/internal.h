@@ -29,10 +29,7 @@ struct pci_root {
     struct list_node devices; /* every struct pci_device, by its `node`, a bridge before what is behind it */
 };
 
-/* ecam.c: vendor (low half) and device number of a function that may not be there; all ones then. */
-uint32_t pci_bus_read_id(const struct pci_bus *bus, unsigned slot, unsigned function);
-
-/* Sets and clears bits of a register. */
+/* ecam.c: sets and clears bits of a register. */
 void pci_update16(struct pci_device *pdev, unsigned offset, uint16_t set, uint16_t clear);
 
 /*

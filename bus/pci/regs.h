@@ -39,19 +39,13 @@
 
 /* Header type 1. */
 #define PCI_BRIDGE_BARS                  2u
-#define PCI_REG_BRIDGE_PRIMARY           0x18u
-#define PCI_REG_BRIDGE_SECONDARY         0x19u
-#define PCI_REG_BRIDGE_SUBORDINATE       0x1au
-#define PCI_REG_BRIDGE_IO_BASE           0x1cu
-#define PCI_REG_BRIDGE_IO_LIMIT          0x1du
-#define PCI_REG_BRIDGE_MEM_BASE          0x20u
-#define PCI_REG_BRIDGE_MEM_LIMIT         0x22u
-#define PCI_REG_BRIDGE_PREFETCH_BASE     0x24u
-#define PCI_REG_BRIDGE_PREFETCH_LIMIT    0x26u
+#define PCI_REG_BRIDGE_BUSES             0x18u /* primary, secondary, subordinate: a byte each */
+#define PCI_REG_BRIDGE_IO                0x1cu
+#define PCI_REG_BRIDGE_MEM               0x20u
+#define PCI_REG_BRIDGE_PREFETCH          0x24u
 #define PCI_REG_BRIDGE_PREFETCH_BASE_HI  0x28u
 #define PCI_REG_BRIDGE_PREFETCH_LIMIT_HI 0x2cu
-#define PCI_REG_BRIDGE_IO_BASE_HI        0x30u
-#define PCI_REG_BRIDGE_IO_LIMIT_HI       0x32u
+#define PCI_REG_BRIDGE_IO_HI             0x30u
 #define PCI_REG_BRIDGE_ROM               0x38u
 #define PCI_BRIDGE_WIDE                  0x1u /* low bits of a base register: 32-bit I/O, 64-bit prefetchable */
 #define PCI_BRIDGE_IO_GRAIN              0x1000u

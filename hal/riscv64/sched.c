@@ -136,16 +136,12 @@ void wait_recheck(void)
 
 int wait_until(bool (*done)(void *), void *arg, uint64_t deadline)
 {
-    bool in_time = true, is_done;
     trace_begin("wait", "wait_until", 0, 0);
-    unsigned long flags = sched_lock();
     current->done = done;
     current->done_arg = arg;
-    while (!(is_done = done(arg)) && in_time)
-        in_time = sched_block(&interrupt_waiters, deadline);
-    sched_unlock(flags);
+    int error = wait_queue_wait(&interrupt_waiters, done, arg, deadline);
     trace_end("wait");
-    return is_done ? 0 : -ETIMEDOUT;
+    return error;
 }
 
 // Interrupts stay disabled but where cpu_wait() takes them, so none comes between the last look and the

@@ -23,9 +23,9 @@
 static unsigned allocations_left = UINT32_MAX;
 
 void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
+void *__real_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
 
 static bool allocation_fails(void)
 {
@@ -37,9 +37,9 @@ void *__wrap_calloc(size_t count, size_t size)
     return allocation_fails() ? NULL : __real_calloc(count, size);
 }
 
-void *__wrap_realloc(void *old, size_t size)
+void *__wrap_malloc(size_t size)
 {
-    return allocation_fails() ? NULL : __real_realloc(old, size);
+    return allocation_fails() ? NULL : __real_malloc(size);
 }
 
 /* --- drivers --- */
