@@ -105,8 +105,6 @@ int device_bind(struct device *dev)
 
 void device_bind_all(struct device *(*next)(struct device *previous))
 {
-    for (struct device *dev = next(NULL); dev; dev = next(dev))
-        dev->status = -ENODEV;
     driver_for_each (driver)
         for (struct device *dev = next(NULL); dev; dev = next(dev))
             if (dev->status == -ENODEV && wants(driver, dev))

@@ -25,16 +25,6 @@ void wait_queue_wake_all(struct wait_queue *queue)
     sched_unlock(flags);
 }
 
-void thread_sleep_ns(uint64_t ns)
-{
-    struct wait_queue nobody = WAIT_QUEUE_INIT(nobody);
-    uint64_t deadline = time_now_ns() + ns;
-    unsigned long flags = sched_lock();
-    while (!deadline_passed(deadline))
-        sched_block(&nobody, deadline);
-    sched_unlock(flags);
-}
-
 void semaphore_init(struct semaphore *semaphore, unsigned count)
 {
     *semaphore = (struct semaphore)SEMAPHORE_INIT(*semaphore, count);
@@ -59,6 +49,12 @@ void semaphore_post(struct semaphore *semaphore)
     if (!sched_wake(&semaphore->queue))
         semaphore->count++;
     sched_unlock(flags);
+}
+
+void thread_sleep_ns(uint64_t ns)
+{
+    struct semaphore never = SEMAPHORE_INIT(never, 0);
+    semaphore_wait(&never, time_now_ns() + ns);
 }
 
 void mutex_init(struct mutex *mutex)

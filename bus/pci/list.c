@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* What is there, for people: at boot in the log (loglevel=debug), and in the app lsdev. */
-#define LOG_MODULE "bus"
 #include "bus/pci.h"
 #include "core/errno.h"
 #include "core/format.h"

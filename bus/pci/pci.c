@@ -84,13 +84,10 @@ static void pci_stop(void)
     pci_root_destroy(&root);
 }
 
-/* Bridges are the bus's own. */
-static struct device *next_endpoint(struct device *previous)
+static struct device *next_device(struct device *previous)
 {
     struct pci_device *pdev = pci_next(previous ? to_pci_device(previous) : NULL);
 
-    while (pdev && pdev->secondary)
-        pdev = pci_next(pdev);
     return pdev ? &pdev->dev : NULL;
 }
 
@@ -98,10 +95,11 @@ static int pci_bind(void)
 {
     pci_for_each (pdev) {
         pdev->dev.bus = &pci_bus_type;
+        pdev->dev.status = pdev->secondary ? 0 : -ENODEV; /* bridges are the bus's own */
         if (pdev->secondary)
             log_info("pci %s: %s → bus %02x", pdev->dev.address, pdev->dev.what, pdev->secondary->number);
     }
-    device_bind_all(next_endpoint);
+    device_bind_all(next_device);
     return 0;
 }
 

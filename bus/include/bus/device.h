@@ -40,7 +40,7 @@ struct device {
     enum device_class class; /* its driver's */
     unsigned index;          /* among the registered devices of its class */
     unsigned number;         /* which device of its driver (platform bus) */
-    int status; /* 0: bound, or never tried; -ENODEV: no driver; -EAGAIN: waits; else its probe's error */
+    int status; /* 0: bound; -ENODEV: no driver; -EAGAIN: waits; else its probe's error. First -ENODEV */
     const struct bus *bus;       /* the bus that found it */
     const struct driver *driver; /* who took it, NULL if nobody */
     const void *ops;             /* interface of its class; set by the driver's probe */
@@ -85,8 +85,9 @@ void device_unregister(struct device *dev);
 int device_bind(struct device *dev);
 
 /*
- * For buses: binds the devices that next() walks through (as device_next() does), none of which was tried
- * before. Driver by driver: what has a smaller priority takes all its devices before the next is asked.
+ * For buses: binds the devices whose status is -ENODEV among those that next() walks through (as
+ * device_next() does). Driver by driver: what has a smaller priority takes all its devices before the next is
+ * asked.
  */
 void device_bind_all(struct device *(*next)(struct device *previous));
 

@@ -151,8 +151,10 @@ DRIVER(supplier) = {
 static void setup_needs(void)
 {
     for (unsigned i = 0; i < ARRAY_SIZE(needs); i++)
-        needs[i] =
-            (struct device){.bus = &test_bus, .what = "needy", .number = (unsigned)ARRAY_SIZE(needs) - 1 - i};
+        needs[i] = (struct device){.bus = &test_bus,
+                                   .what = "needy",
+                                   .number = (unsigned)ARRAY_SIZE(needs) - 1 - i,
+                                   .status = -ENODEV};
     supply = (struct device){.bus = &test_bus, .what = "supply"};
     trace[0] = '\0';
     lines[0] = '\0';
