@@ -270,6 +270,7 @@ static const char *generate(struct jit_compiler *c, const struct jit_variant *v,
         LLVMSetTarget(e->module, LLVMOrcLLJITGetTripleString(c->jit));
         e->b = LLVMCreateBuilderInContext(llvm);
         why = jit_emit_function(e, name, out->entries, out->entry_count) ? NULL : why;
+        out->streamed = e->streamed;
         out->helps = e->helps;
         out->dirties = e->dirties;
         LLVMDisposeBuilder(e->b);

@@ -20,6 +20,7 @@ struct jit_compiled {
     uint32_t entry_count;
     uint32_t longest;  /* instructions that can be issued between two looks at the limit */
     size_t code_bytes; /* estimate */
+    uint32_t streamed; /* words that a thread may write past the caches */
     bool helps;        /* it calls jit_help */
     bool dirties;      /* it writes private memory */
     void *tracker;     /* of the JIT's resources */

@@ -69,7 +69,7 @@ struct jit_emit {
     LLVMValueRef fn, frame;
     unsigned lanes, chunks;                                            /* of a vector; vectors of a warp */
     LLVMTypeRef i1, i8, i16, i32, i64, lane_bits, f32, ptr, vec, fvec; /* vec: lanes x i32 */
-    LLVMValueRef vram, shared, vram_size, shared_size, private_size, mask_in, entry, alone;
+    LLVMValueRef vram, shared, vram_size, shared_size, private_size, mask_in, entry, alone, stream;
     LLVMValueRef warp, priv, x_rows, f_rows; /* of the warp that runs */
     LLVMValueRef scalar_var[JIT_REGS], pend_var[JIT_MAX_NODES];
     LLVMValueRef vector_var[2][JIT_REGS][JIT_MAX_CHUNKS]; /* of full bodies, of masked ones: the same, or */
@@ -84,10 +84,11 @@ struct jit_emit {
     LLVMBasicBlockRef done_bb;            /* it has ended */
     LLVMBasicBlockRef return_bb, dump_bb; /* dump_bb: write pend masks out, then return */
     LLVMValueRef return_phi, dump_phi;
-    unsigned guess; /* metadata: branch weights for a branch expected to be taken */
-    LLVMValueRef likely;
-    bool helps;   /* jit_help is called somewhere */
-    bool dirties; /* private memory is written somewhere */
+    unsigned guess, nontemporal; /* metadata: branch weights for a branch expected to be taken; stores */
+    LLVMValueRef likely, yes;
+    uint32_t streamed; /* stores that can go past the caches */
+    bool helps;        /* jit_help is called somewhere */
+    bool dirties;      /* private memory is written somewhere */
     struct jit_exits *exits;
 
     /* The node being compiled. */

@@ -813,6 +813,8 @@ static void emit_prologue(struct jit_emit *e)
     e->barriers_var = variable(e, e->i64, "barriers");
     e->alone = LLVMBuildICmp(e->b, LLVMIntNE, load_field(e, e->i32, offsetof(struct jit_frame, alone)),
                              jit_i32(e, 0), "");
+    e->stream = LLVMBuildICmp(e->b, LLVMIntNE, load_field(e, e->i32, offsetof(struct jit_frame, stream)),
+                              jit_i32(e, 0), "");
     e->slice_insns_var = variable(e, e->i64, "slice_insns");
     for (unsigned r = 1; r < JIT_REGS; r++) {
         e->scalar_var[r] = variable(e, e->i32, "s");
@@ -1021,6 +1023,9 @@ static void make_types(struct jit_emit *e)
         LLVMValueAsMetadata(jit_i32(e, 1)),
     };
     e->guess = LLVMGetMDKindIDInContext(e->context, "prof", 4);
+    LLVMMetadataRef one = LLVMValueAsMetadata(jit_i32(e, 1));
+    e->nontemporal = LLVMGetMDKindIDInContext(e->context, "nontemporal", 11);
+    e->yes = LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, &one, 1));
     e->likely = LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, weights, 3));
 }
 

@@ -315,6 +315,43 @@ static void access_row(struct jit_emit *e, const struct access *a, LLVMValueRef 
     }
 }
 
+/* A store that each thread does at most once, to where its lane is in a row: the launch may write so much
+ * that its cache lines had better be neither read first nor kept. */
+static bool may_stream(const struct jit_emit *e, const struct access *a, struct jit_abs base,
+                       enum jit_window kind)
+{
+    return a->store && a->size == 4 && kind == JIT_VRAM && base.kind == JIT_AFFINE && !e->is_masked &&
+           e->g->nodes[e->node].loop == JIT_NO_NODE;
+}
+
+/* Store past the caches, if the launch is one of those and the vectors lie in one line each. */
+static void stream_row(struct jit_emit *e, const struct access *a, LLVMValueRef host)
+{
+    LLVMBasicBlockRef past = jit_bb(e, "stream"), plain = jit_bb(e, "plain"), done = jit_bb(e, "stored");
+    unsigned bytes = e->lanes * a->size;
+    LLVMValueRef low =
+        LLVMBuildAnd(e->b, LLVMBuildPtrToInt(e->b, host, e->i64, ""), jit_i64(e, bytes - 1), "");
+    LLVMValueRef aligned = LLVMBuildICmp(e->b, LLVMIntEQ, low, jit_i64(e, 0), "");
+
+    for (unsigned c = 0; c < e->chunks; c++) {
+        stored_chunk(e, a, c); /* in hand before code branches */
+    }
+    LLVMBuildCondBr(e->b, LLVMBuildAnd(e->b, aligned, e->stream, ""), past, plain);
+    LLVMPositionBuilderAtEnd(e->b, past);
+    for (unsigned c = 0; c < e->chunks; c++) {
+        LLVMValueRef at = offset_pointer(e, host, jit_i64(e, (uint64_t)c * bytes));
+        LLVMValueRef store = LLVMBuildStore(e->b, stored_chunk(e, a, c), at);
+        LLVMSetAlignment(store, bytes);
+        LLVMSetMetadata(store, e->nontemporal, e->yes);
+    }
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, plain);
+    access_row(e, a, host, a->size);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    e->streamed++;
+}
+
 /* ---- one address for all lanes ---- */
 
 static void load_uniform(struct jit_emit *e, const struct access *a, LLVMValueRef at)
@@ -707,7 +744,9 @@ static void access_group(struct jit_emit *e, const struct access *a, struct jit_
         }
     }
     count_bytes(e, a->size);
-    if (row) {
+    if (may_stream(e, a, base->a, kind)) {
+        stream_row(e, a, at);
+    } else if (row) {
         access_row(e, a, at, a->size);
     } else if (a->store) {
         store_uniform(e, a, at);

@@ -29,6 +29,7 @@ struct jit_frame {
     uint64_t retired;        /* those of this path */
     uint64_t limit;          /* in: come back soon after so many instructions */
     uint32_t alone;          /* in: the warp is its block's only one, so that no barrier holds it up */
+    uint32_t stream;         /* in: what is written once goes past the caches; the caller has the fence */
 
     /* With JIT_BEGIN, warps one after the other as long as they end and fewer instructions than sweep_limit
      * have been issued: from the block's warp index on, and then those of blocks blocks further on in x. */

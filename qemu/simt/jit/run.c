@@ -12,9 +12,17 @@
 
 #define HOT_INSNS 0x10000u /* a launch that has issued so many on a compute unit is worth compiling */
 
+/* Warps that begin one after the other issue so many instructions before the clock is looked at: some ten
+ * microseconds, a millisecond if all of them wait for memory. */
+#define SWEEP_INSNS 0x4000u
+
+/* A launch that writes as much leaves nothing in a cache that is of use later. */
+#define STREAM_BYTES (16u << 20)
+
 struct jit_session {
     struct jit *jit;
     struct jit_entry *entry;
+    double threads; /* of the launch */
     struct jit_frame frame;
     uint64_t runs, lefts; /* of compiled code; how many were left to the interpreter */
     uint64_t budget;      /* instructions until a NEW entry is queued; 0: it was */
@@ -170,6 +178,8 @@ struct jit_session *jit_join(struct jit *j, struct simt_cu *cu, bool wait)
         return NULL;
     }
     *s = (struct jit_session){.jit = j, .entry = find_entry(j, cu), .budget = HOT_INSNS};
+    s->threads =
+        (double)cu->launch.grid[0] * cu->launch.grid[1] * cu->launch.grid[2] * threads_of(&cu->launch);
     if (!s->entry) {
         free(s);
         return NULL;
@@ -293,6 +303,16 @@ static void note_runs(struct jit_session *s, uint64_t runs, enum jit_status stat
     }
 }
 
+/* What went past the caches is seen before anything that this thread does later. */
+static void stream_fence(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
 /* Call the code for the lanes of mask; what the frame says of the path and of a sweep is set. */
 static enum jit_status call(struct jit_session *s, struct simt_cu *cu, struct simt_warp *w, uint32_t entry,
                             uint32_t mask, uint64_t limit)
@@ -305,8 +325,12 @@ static enum jit_status call(struct jit_session *s, struct simt_cu *cu, struct si
     f->exit = 0;
     f->limit = limit;
     f->left = 0;
+    f->stream = s->threads * s->entry->code.streamed * sizeof(uint32_t) >= STREAM_BYTES;
     uint64_t blocks = f->blocks;
     enum jit_status status = s->entry->code.fn(f);
+    if (f->stream) {
+        stream_fence();
+    }
     if (status != JIT_REJECTED) {
         note_runs(s, (blocks - f->blocks) * f->warp_count + f->index - w->index + 1, status);
         take_counters(f, cu);
@@ -416,12 +440,12 @@ static enum simt_stop run(struct simt_cu *cu, struct simt_warp *w, struct simt_p
 
 /* Whether warps may follow one another, and blocks: not while instructions are counted a thread, nor where
  * what is made for one warp, a path to look at or clean private memory, is needed for each. */
-static void allow_sweep(struct jit_session *s, const struct simt_cu *cu, uint64_t limit)
+static void allow_sweep(struct jit_session *s, const struct simt_cu *cu)
 {
     const struct jit_entry *entry = s->entry;
     bool many = cu->sweep.many && entry->variant.full_warps && !entry->variant.exact && !entry->code.helps;
 
-    s->frame.sweep_limit = many ? limit : 0;
+    s->frame.sweep_limit = many ? SWEEP_INSNS : 0;
     s->frame.blocks = many && !entry->code.dirties ? cu->sweep.blocks : 0;
 }
 
@@ -445,7 +469,7 @@ static enum simt_stop begin(struct simt_cu *cu)
     memcpy(s->frame.args, cu->args, sizeof(cu->args));
     s->frame.instret = none;
     s->frame.retired = 0;
-    allow_sweep(s, cu, limit);
+    allow_sweep(s, cu);
     uint64_t blocks = s->frame.blocks;
     enum jit_status status = call(s, cu, w, JIT_BEGIN, UINT32_MAX, limit);
     if (status == JIT_REJECTED) { /* never behind the first warp: it depends on the arguments */

@@ -220,6 +220,27 @@ static void faults_in_the_middle_name_their_thread(void **state)
     expect_fault(K_ONE_STAYS, late, 40, SIMT_LIMIT, timed);
 }
 
+/* A launch that writes 24 MiB does so past the caches where vectors are aligned; what stays is the last
+ * block's all the same. */
+static void much_is_written_past_the_caches(void **state)
+{
+    (void)state;
+    const uint32_t blocks = 1 << 16;
+
+    for (uint32_t shift = 0; shift <= 4; shift += 4) {
+        struct fixture f;
+        open_jit(&f);
+        struct simt_launch launch = fixture_launch(&f, K_LAST_BLOCK, 0, blocks, THREADS);
+        fixture_words(&f, ARGS)[0] = OUT + shift;
+        fixture_run(&f, &launch);
+        for (uint32_t t = 0; t < THREADS; t++) {
+            assert_int_equal(fixture_words(&f, OUT + shift)[t], blocks - 1);
+        }
+        assert_int_equal(fixture_words(&f, OUT + shift)[THREADS], 0);
+        fixture_close(&f);
+    }
+}
+
 /* ---- memory of code -------------------------------------------------------------------------------------
  */
 
@@ -365,6 +386,7 @@ int jit_suite(void)
         cmocka_unit_test(warps_of_many_blocks_follow_one_another),
         cmocka_unit_test(barriers_of_one_warp_are_passed),
         cmocka_unit_test(faults_in_the_middle_name_their_thread),
+        cmocka_unit_test(much_is_written_past_the_caches),
         cmocka_unit_test(code_is_never_writable),
         cmocka_unit_test(cache_is_by_content_and_bounded),
         cmocka_unit_test(launches_do_not_wait_for_the_compiler),
