@@ -95,6 +95,8 @@ static const struct catalogue_case softmax_bench[] = {{"recogniser, classes", {4
 static const struct catalogue_case softmax_test[] = {{"odd", {3, 37, 1, 0}},
                                                      {"logarithm", {5, 11, 1, 1}},
                                                      {"middle axis", {2, 7, 5, 0}},
+                                                     {"long middle axis", {1, 3000, 37, 0}},
+                                                     {"logarithm along it", {2, 5, 33, 1}},
                                                      {"one class", {4, 1, 3, 0}},
                                                      {"long", {2, 1000, 1, 0}}};
 const struct catalogue_entry catalogue_softmax = {

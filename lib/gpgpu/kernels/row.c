@@ -88,8 +88,12 @@ KERNEL(softmax_columns, IN(x), OUT(y), U32(n), U32(len), DIVISOR(inner), U32(log
         float max = MINUS_INFINITY, sum = 0.0f;
         for (uint32_t j = first; j < end; j += inner)
             max = max_f32(max, x[j]);
-        for (uint32_t j = first; j < end; j += inner)
-            sum += exp_below_one(x[j] - max);
+        float lost = 0.0f; /* of the sum's low bits (Kahan): one thread adds up all terms */
+        for (uint32_t j = first; j < end; j += inner) {
+            float term = exp_below_one(x[j] - max) - lost, before = sum;
+            sum += term;
+            lost = (sum - before) - term;
+        }
         float log_sum = log ? log_f32(sum) : 0.0f, inverse = 1.0f / sum;
         for (uint32_t j = first; j < end; j += inner)
             y[j] = log ? x[j] - max - log_sum : exp_below_one(x[j] - max) * inverse;
