@@ -141,14 +141,14 @@ CASE crash_index(void)
 CASE crash_mmio(void)
 {
     struct mmio uart;
-    if (mmio_map(&uart, machine()->uart.base, 8) == 0)
+    if (mmio_map(&uart, machine()->uart.regs.base, 8) == 0)
         (void)mmio_read32(&uart, 6 + zero);
 }
 
 CASE crash_unmapped(void)
 {
     struct mmio uart;
-    if (mmio_map(&uart, machine()->uart.base, 8) < 0)
+    if (mmio_map(&uart, machine()->uart.regs.base, 8) < 0)
         return;
     volatile uint8_t *base = uart.base;
     mmio_unmap(&uart);
@@ -171,7 +171,7 @@ CASE crash_interrupt(void)
 {
     struct mmio uart;
     irq_attach(machine()->uart.irq, bad_handler, NULL);
-    if (mmio_map(&uart, machine()->uart.base, 8) == 0)
+    if (mmio_map(&uart, machine()->uart.regs.base, 8) == 0)
         mmio_write8(&uart, 1, 2); // enables "transmitter empty", which it is
     wait_until(never, NULL, deadline_in_ms(1000));
 }

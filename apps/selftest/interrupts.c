@@ -159,7 +159,7 @@ void test_interrupts(void)
     static struct source source;
     check(irq_attach(0, count, NULL) == -EINVAL, "line 0 does not exist");
     check(irq_attach(100000, count, NULL) == -EINVAL && irq_count(100000) == 0, "nor does line 100000");
-    if (!check(mmio_map(&source.uart, m->uart.base, m->uart.size) == 0, "the UART"))
+    if (!check(mmio_map(&source.uart, m->uart.regs.base, m->uart.regs.size) == 0, "the UART"))
         return;
     test_line(&source, m->uart.irq);
     test_registers(&source, m->uart.irq);

@@ -37,7 +37,8 @@ static void test_attributes(void)
     check_attr("the stack", &local, RW);
     check(paging_query(0, NULL) == -ENOENT, "page zero is not mapped");
     check(paging_query(machine()->ram[0].base.value, NULL) == -ENOENT, "the firmware's memory is not mapped");
-    check(paging_query(machine()->uart.base.value, NULL) == -ENOENT, "devices are not mapped one to one");
+    check(paging_query(machine()->uart.regs.base.value, NULL) == -ENOENT,
+          "devices are not mapped one to one");
 }
 
 static void test_mapping(void)
@@ -86,8 +87,8 @@ static void test_mmio(void)
     const struct machine *m = machine();
     struct mmio uart = {0}, again = {0}, ecam = {0};
     struct paging_leaf leaf;
-    check(mmio_map(&uart, phys_add(m->uart.base, 1), 7) == 0, "device memory of 7 bytes off a boundary");
-    check(mmio_map(&again, m->uart.base, m->uart.size) == 0 && again.base != uart.base,
+    check(mmio_map(&uart, phys_add(m->uart.regs.base, 1), 7) == 0, "device memory of 7 bytes off a boundary");
+    check(mmio_map(&again, m->uart.regs.base, m->uart.regs.size) == 0 && again.base != uart.base,
           "and again, elsewhere");
     check_attr("device memory", uart.base, RW);
     check(mmio_read8(&uart, 4) == mmio_read8(&again, 5), "both show the same register");
@@ -101,7 +102,8 @@ static void test_mmio(void)
     mmio_unmap(&uart);
     mmio_unmap(&ecam);
     check(!uart.base && paging_query((uintptr_t)gone, NULL) == -ENOENT, "unmapped device memory is gone");
-    check(mmio_map(&uart, m->uart.base, 8) == 0 && mmio_read8(&uart, 5) != 0xff, "its place is used again");
+    check(mmio_map(&uart, m->uart.regs.base, 8) == 0 && mmio_read8(&uart, 5) != 0xff,
+          "its place is used again");
     mmio_unmap(&uart);
     mmio_unmap(&again);
     check(mmio_map(&uart, phys_addr(0x1000), 0) == -EINVAL && !uart.base, "not 0 bytes");

@@ -21,19 +21,19 @@ _start:
     csrs    CSR_SSTATUS, t0
     csrw    fcsr, zero
 
-    la      t0, bss_start           /* 8-byte aligned, as link.lds says */
+    la      t0, bss_start           /* 16-byte aligned and not empty, as link.lds says */
     la      t1, bss_end
-1:  bgeu    t0, t1, 2f
-    sd      zero, (t0)
-    addi    t0, t0, 8
-    j       1b
-2:
+1:  sd      zero, (t0)
+    sd      zero, 8(t0)
+    addi    t0, t0, 16
+    bltu    t0, t1, 1b
+
     la      t0, boot_time
     sd      s1, (t0)
     csrr    t1, cycle               /* the stack protector's canary: a byte of it stays 0 to stop strings */
     slli    t1, t1, 8
     xor     t1, t1, s1
-    li      t2, 0x9e3779b97f4a7c15  /* spreads the low bits (Knuth, multiplicative hashing) */
+    ld      t2, mix                 /* spreads the low bits (Knuth, multiplicative hashing) */
     mul     t1, t1, t2
     slli    t1, t1, 8
     la      t0, __stack_chk_guard
@@ -46,6 +46,11 @@ _start:
     call    hal_main
     unimp
     .size _start, . - _start
+
+    .section .rodata
+    .balign 8
+mix:
+    .dword  0x9e3779b97f4a7c15
 
     .section .sbss, "aw", @nobits
     .balign 8

@@ -5,6 +5,7 @@
 
 #include "core/trace.h"
 #include "hal/machine.h"
+#include "hal/mem.h"
 #include "hal/mmio.h"
 
 // From link.lds; all on page boundaries but text_end.
@@ -50,38 +51,37 @@ static inline void trace_init(void)
 }
 #endif
 
-void machine_init(const void *fdt, unsigned long boot_hart);
-
 // machine(), as far as booting needs it: all but fw_cfg, interrupt controllers and PCI.
 extern struct machine boot_machine;
 
-// From fdt.c, or no_device_tree.c: what booting needs, as machine_from_fdt() and with its errors; the rest,
-// at the first call; and where the device tree lies, which stays in use (size 0: there is none).
+// From fdt.c, or no_device_tree.c. Fills in the zeroed `*m` what booting needs, with the errors of
+// machine_from_fdt(), and 1 if something is missing; and the rest, once, from the same tree, which stays in
+// use and is the first of the reserved ranges.
 int machine_read_boot(struct machine *m, const void *fdt, unsigned long boot_hart);
 void machine_read_devices(struct machine *m);
-struct machine_range device_tree_range(void);
 
-// Puts free memory into the page pool, and it, the image and the device tree into the page table.
+// What a usable machine must have and the device tree did not give comes from Kconfig, and the log says so.
+void machine_complete(struct machine *m);
+
+// Puts free memory into the page pool, and maps it.
 void memory_init(void);
 
-// The page table before it is used: a mapping (PAGING_…) of a range that has none, the parts of the image;
-// and its use.
+// The page table before it is used: maps the pages that [phys, phys + size) lies in, the first one where
+// `virt` is, by PAGING_….
 void paging_add(uintptr_t virt, uint64_t phys, size_t size, unsigned attr);
-void paging_add_image(void);
+
+// Maps the image, the device tree, console and power switch, and switches paging on.
 void paging_enable(void);
 
-// Devices that are needed before paging is on, and in a panic at any time. They are used where Kconfig says
-// until
-// ..._early_init() knows better, at their physical address until ..._map(), which is called before paging is
-// switched on and gives each its place.
+// Devices that a panic needs at any time: at their physical address until paging is on, then in pages at the
+// end of the address space: the power switch, then the console, however large. Nothing is to be set up, but
+// the console is told that it has moved.
+#define TEST_DEVICE_PAGE (~0ul << 30)
+#define CONSOLE_PAGE     (TEST_DEVICE_PAGE + 2 * PAGE_SIZE)
 struct mmio mmio_physical(phys_addr_t phys, size_t size);
-enum mmio_boot_place { MMIO_CONSOLE, MMIO_TEST_DEVICE };
-struct mmio mmio_map_at_boot(enum mmio_boot_place place, phys_addr_t phys, size_t size);
-void console_early_init(const struct machine_uart *uart);
-void console_map(void);
+struct mmio mmio_at_boot(uintptr_t page, const struct machine_range *regs);
+void console_restart(void);
 void console_unlock(void); // for a panic: writes whoever may be in the middle of writing
-void shutdown_early_init(phys_addr_t test_device);
-void shutdown_map(void);
 
 // Called by the trap entry with interrupts disabled.
 void irq_dispatch(void);
@@ -105,11 +105,12 @@ void ipi_interrupt(void);
 #define ipi_interrupt()     ((void)0)
 #endif
 
-// Finds and sets up the interrupt controller, if that has not happened; on the boot hart.
-void irq_init(void);
-
-// From sched.c and thread.c, or from one_thread.c. Makes the code that runs the first thread.
+// Makes the code that runs the first thread. What follows is in sched.c and thread.c, or in one_thread.c.
+#ifdef CONFIG_THREADS
 void sched_init(void);
+#else
+#define sched_init() ((void)0)
+#endif
 
 // After the timer interrupt: whose deadline has come?
 void sched_timer(void);

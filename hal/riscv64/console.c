@@ -19,42 +19,36 @@
 #define LSR_THR_EMPTY        0x20
 #define FIFO_BYTES           16
 
-static struct mmio uart = {.base = (volatile uint8_t *)CONFIG_FALLBACK_UART_BASE,
-                           .phys = {CONFIG_FALLBACK_UART_BASE},
-                           .size = CONFIG_FALLBACK_UART_SIZE};
+static struct mmio uart;     // of size 0 until the first byte, and again when paging moves it
 static struct spinlock lock; // each console_write() comes out whole
-static unsigned reg_shift;
-static unsigned fifo_room; // bytes that fit for certain
-static bool started;       // the firmware has set speed and frame, the rest waits for the first byte
+static unsigned fifo_room;   // bytes that fit for certain
 
 static uint8_t read(unsigned reg)
 {
-    return mmio_read8(&uart, (size_t)reg << reg_shift);
+    return mmio_read8(&uart, (size_t)reg << boot_machine.uart.reg_shift);
 }
 
 static void write(unsigned reg, uint8_t value)
 {
-    mmio_write8(&uart, (size_t)reg << reg_shift, value);
+    mmio_write8(&uart, (size_t)reg << boot_machine.uart.reg_shift, value);
 }
 
-void console_early_init(const struct machine_uart *m)
-{
-    uart = mmio_physical(m->base, m->size);
-    reg_shift = m->reg_shift;
-    started = false;
-}
-
-void console_map(void)
-{
-    uart = mmio_map_at_boot(MMIO_CONSOLE, uart.phys, uart.size);
-}
-
+// The firmware has set speed and frame.
 static void start(void)
 {
-    started = true;
+    if (uart.size)
+        return;
+    uart = boot_machine.uart.regs.size
+               ? mmio_at_boot(CONSOLE_PAGE, &boot_machine.uart.regs)
+               : mmio_physical(phys_addr(CONFIG_FALLBACK_UART_BASE), CONFIG_FALLBACK_UART_SIZE);
     fifo_room = 0;
     write(IER, 0);
     write(FCR, FCR_ENABLE_AND_CLEAR);
+}
+
+void console_restart(void)
+{
+    uart.size = 0;
 }
 
 // "Empty" means the whole FIFO, so it is asked for once in 16 bytes.
@@ -72,8 +66,7 @@ static void put(char c)
 void console_write(const char *data, size_t len)
 {
     unsigned long flags = spin_lock_irq(&lock);
-    if (!started)
-        start();
+    start();
     for (size_t i = 0; i < len; i++)
         put(data[i]);
     spin_unlock_irq(&lock, flags);
@@ -86,5 +79,9 @@ void console_unlock(void)
 
 int console_getc(void)
 {
-    return read(LSR) & LSR_DATA_READY ? read(RBR) : -1;
+    unsigned long flags = spin_lock_irq(&lock);
+    start();
+    int c = read(LSR) & LSR_DATA_READY ? read(RBR) : -1;
+    spin_unlock_irq(&lock, flags);
+    return c;
 }

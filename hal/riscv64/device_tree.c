@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The walk over a flattened device tree, and its properties. Without a library: boot time is the amount of
-// distinct code that runs (docs/hal.md), and a loop with one check a token is the least of it. tests/unit/fdt
+// distinct code that runs (docs/hal.md), and one loop over the tokens is the least of it. tests/unit/fdt
 // makes its trees with libfdt, and damages them.
 #define LOG_MODULE "fdt"
 #include "device_tree.h"
@@ -11,14 +11,13 @@
 #include "core/log.h"
 #include "core/math.h"
 
-#define MAX_DEPTH 16
-
 #define FDT_MAGIC   0xd00dfeed
 #define FDT_VERSION 17 // the first that tells the size of the structure block, and the last there is
 
-enum { BEGIN_NODE = 1, END_NODE = 2, PROP = 3, NOP = 4, END = 9 };
+// Tokens, as they are in memory: big-endian, as all of the tree.
+enum { BEGIN_NODE = 1 << 24, END_NODE = 2 << 24, PROP = 3 << 24, NOP = 4 << 24, END = 9 << 24 };
 
-// The header's fields, each of four bytes, big-endian as all of the tree (5.2).
+// The header's fields, each of four bytes (5.2).
 enum {
     MAGIC,
     TOTAL_SIZE,
@@ -33,204 +32,194 @@ enum {
     HEADER_FIELDS
 };
 
-static const char *const names[DT_NAMES] = {
-    [DT_COMPATIBLE] = "compatible",
-    [DT_STATUS] = "status",
-    [DT_REG] = "reg",
-    [DT_PHANDLE] = "phandle",
-    [DT_DEVICE_TYPE] = "device_type",
-    [DT_ADDRESS_CELLS] = "#address-cells",
-    [DT_SIZE_CELLS] = "#size-cells",
-    [DT_MODEL] = "model",
-    [DT_BOOTARGS] = "bootargs",
-    [DT_TIMEBASE_FREQUENCY] = "timebase-frequency",
-    [DT_REG_SHIFT] = "reg-shift",
-    [DT_INTERRUPTS] = "interrupts",
-    [DT_INTERRUPTS_EXTENDED] = "interrupts-extended",
-    [DT_INTERRUPT_CELLS] = "#interrupt-cells",
-    [DT_NDEV] = "riscv,ndev",
-    [DT_NUM_SOURCES] = "riscv,num-sources",
-    [DT_NUM_IDS] = "riscv,num-ids",
-    [DT_GUEST_INDEX_BITS] = "riscv,guest-index-bits",
-    [DT_MSI_PARENT] = "msi-parent",
-    [DT_RANGES] = "ranges",
-    [DT_BUS_RANGE] = "bus-range",
-    [DT_INTERRUPT_MAP] = "interrupt-map",
-    [DT_INTERRUPT_MAP_MASK] = "interrupt-map-mask",
+struct dt_tree dt_tree;
+
+#define MAX_DEPTH 16
+
+static struct {
+    const uint32_t *at;                 // the next token
+    struct dt_node *node;               // which it is in
+    struct dt_node path[MAX_DEPTH + 1]; // the way there; the root is path[1]
+} walk;
+
+static const char *const names[DT_NAMED] = {
+    [DT_MEMORY] = "memory",
+    [DT_RESERVED_MEMORY] = "reserved-memory",
+    [DT_CHOSEN] = "chosen",
+    [DT_CPUS] = "cpus",
+    [DT_CPU] = "cpu",
+    [DT_CPU_INTC] = "riscv,cpu-intc",
+    [DT_UART] = "ns16550a",
+    [DT_TEST_DEVICE] = "sifive,test1",
+    [DT_FW_CFG] = "qemu,fw-cfg-mmio",
+    [DT_PLIC] = "sifive,plic-1.0.0",
+    [DT_APLIC] = "riscv,aplic",
+    [DT_IMSIC] = "riscv,imsics",
+    [DT_PCI] = "pci-host-ecam-generic",
 };
 
-static uint32_t be32(uint32_t value)
+static uint64_t be32(const uint32_t *at)
 {
-    return __builtin_bswap32(value);
+    const uint8_t *byte = (const uint8_t *)at;
+    return (uint64_t)byte[0] << 24 | byte[1] << 16 | byte[2] << 8 | byte[3];
 }
 
-// Conditions are joined by & where their order does not matter: one block of code instead of one for each.
-int dt_open(struct dt_tree *tree, const void *fdt)
+static void start_walk(void)
 {
-    uint64_t h[HEADER_FIELDS];
-    if (!fdt || !is_aligned((uintptr_t)fdt, 8))
-        return -EINVAL;
-    for (unsigned i = 0; i < HEADER_FIELDS; i++)
-        h[i] = be32(((const uint32_t *)fdt)[i]);
-    if (!((h[MAGIC] == FDT_MAGIC) & (h[VERSION] >= FDT_VERSION) & (h[LAST_COMPATIBLE] <= FDT_VERSION) &
-          (((h[STRUCTURE] | h[STRUCTURE_SIZE]) & 3) == 0) & (h[STRUCTURE_SIZE] >= 4) &
-          (h[STRINGS_SIZE] >= 1) & ((h[RESERVATIONS] & 7) == 0) &
-          (h[STRUCTURE] + h[STRUCTURE_SIZE] <= h[TOTAL_SIZE]) &
-          (h[STRINGS] + h[STRINGS_SIZE] <= h[TOTAL_SIZE]) & (h[RESERVATIONS] <= h[TOTAL_SIZE])))
-        return -EINVAL;
+    walk.at = dt_tree.root;
+    walk.node = walk.path;
+}
+
+// Conditions are joined by | where their order does not matter: one block of code instead of one for each.
+size_t dt_open(const void *fdt)
+{
+    static uint64_t h[HEADER_FIELDS];
     const char *base = fdt;
-    *tree = (struct dt_tree){.base = fdt,
-                             .size = h[TOTAL_SIZE],
-                             .tokens = (const uint32_t *)(base + h[STRUCTURE]),
-                             .last = h[STRUCTURE_SIZE] / 4 - 1,
-                             .strings = base + h[STRINGS],
-                             .strings_size = (uint32_t)h[STRINGS_SIZE],
-                             .reservations = (const uint32_t *)(base + h[RESERVATIONS]),
-                             .reservations_cells = (unsigned)((h[TOTAL_SIZE] - h[RESERVATIONS]) / 16 * 4)};
-    return be32(tree->tokens[tree->last]) == END && tree->strings[tree->strings_size - 1] == '\0' ? 0
-                                                                                                  : -EINVAL;
+    dt_tree.damaged = true;
+    if (!fdt || !is_aligned((uintptr_t)fdt, 8))
+        return 0;
+    for (unsigned i = 0; i < HEADER_FIELDS; i++)
+        h[i] = be32((const uint32_t *)fdt + i);
+    uint64_t structure_end = h[STRUCTURE] + h[STRUCTURE_SIZE], strings_end = h[STRINGS] + h[STRINGS_SIZE];
+    if ((h[MAGIC] != FDT_MAGIC) | (h[VERSION] < FDT_VERSION) | (h[LAST_COMPATIBLE] > FDT_VERSION) |
+        ((h[STRUCTURE] | h[STRUCTURE_SIZE] | h[RESERVATIONS]) & 3) | (h[STRUCTURE_SIZE] < 4) |
+        (h[STRINGS_SIZE] < 1) | (structure_end > h[TOTAL_SIZE]) | (strings_end > h[TOTAL_SIZE]) |
+        (h[RESERVATIONS] > h[TOTAL_SIZE]))
+        return 0;
+    const uint32_t *last = (const uint32_t *)(base + structure_end) - 1;
+    if ((*last != END) | (base[strings_end - 1] != '\0'))
+        return 0;
+    dt_tree.root = (const uint32_t *)(base + h[STRUCTURE]);
+    dt_tree.last = last;
+    dt_tree.strings = base + h[STRINGS];
+    dt_tree.strings_size = h[STRINGS_SIZE];
+    dt_tree.reservations.data = (const uint32_t *)(base + h[RESERVATIONS]);
+    dt_tree.reservations.bytes = h[TOTAL_SIZE] - h[RESERVATIONS];
+    start_walk();
+    return h[TOTAL_SIZE];
 }
 
-struct dt_cells dt_property(const struct dt_node *node, enum dt_name name)
+// Where the next token is: behind the last one if this one is damaged.
+static const uint32_t *after(const uint32_t *token)
 {
-    uint32_t token = node->property[name];
-    if (!token)
-        return (struct dt_cells){0};
-    const uint32_t *at = node->tree->tokens + token;
-    uint32_t bytes = be32(at[1]);
-    return (struct dt_cells){at + 3, bytes, bytes / 4};
+    const char *data = (const char *)(token + 1);
+    uint64_t bytes = 0;
+    if (*token == BEGIN_NODE) {
+        bytes = strlen(data) + 1;
+    } else if (*token == PROP) {
+        bytes = be32(token + 1);
+        data += 8;
+    }
+    return (const uint32_t *)align_up((uintptr_t)data + bytes, 4);
+}
+
+static const char *property_name(const uint32_t *token)
+{
+    return dt_tree.strings + be32(token + 2);
+}
+
+// The walk has been here: nothing is to be checked again.
+struct dt_cells dt_property(const uint32_t *node, const char *name)
+{
+    const uint32_t *token = node ? after(node) : dt_tree.last;
+    for (; *token == PROP || *token == NOP; token = after(token))
+        if (*token == PROP && strcmp(property_name(token), name) == 0)
+            return (struct dt_cells){token + 3, be32(token + 1)};
+    return (struct dt_cells){0};
 }
 
 uint32_t dt_cell(struct dt_cells cells, unsigned i)
 {
-    return i < cells.count ? be32(cells.data[i]) : 0;
+    return i < cells.bytes / 4 ? (uint32_t)be32(cells.data + i) : 0;
 }
 
-uint64_t dt_number(struct dt_cells cells, unsigned i, int n)
+uint64_t dt_number(const uint32_t *cells, uint64_t n)
 {
     uint64_t value = 0;
-    for (int k = 0; k < n; k++)
-        value = value << 32 | dt_cell(cells, i + (unsigned)k);
+    for (; n > 0; n--)
+        value = value << 32 | be32(cells++);
     return value;
 }
 
-uint32_t dt_u32(const struct dt_node *node, enum dt_name name, uint32_t missing)
+uint64_t dt_u32(const uint32_t *node, const char *name, uint32_t missing)
 {
     struct dt_cells cells = dt_property(node, name);
-    return cells.count ? dt_cell(cells, 0) : missing;
+    return cells.bytes < 4 ? missing : be32(cells.data);
 }
 
-const char *dt_string(const struct dt_node *node, enum dt_name name)
+const char *dt_string(const uint32_t *node, const char *name)
 {
     struct dt_cells cells = dt_property(node, name);
     const char *text = (const char *)cells.data;
-    return cells.bytes && text[cells.bytes - 1] == '\0' ? text : NULL;
+    return cells.bytes && text[cells.bytes - 1] == '\0' ? text : "";
 }
 
-bool dt_has_string(const struct dt_node *node, enum dt_name name, const char *value)
+struct machine_range dt_reg(const struct dt_node *node, unsigned index)
 {
-    struct dt_cells cells = dt_property(node, name);
-    const char *text = (const char *)cells.data, *end = text + cells.bytes;
-    while (text < end) {
-        if (strcmp(text, value) == 0)
-            return true;
-        while (*text++)
-            ;
-    }
-    return false;
+    struct dt_cells reg = dt_property(node->begin, "reg");
+    uint64_t address_cells = dt_address_cells(node), size_cells = dt_u32(node->parent, "#size-cells", 1);
+    uint64_t stride = address_cells + size_cells;
+    const uint32_t *entry = reg.data + index * stride;
+    if ((index + 1) * stride * 4 > reg.bytes)
+        return (struct machine_range){0};
+    uint64_t base = dt_number(entry, address_cells), size = dt_number(entry + address_cells, size_cells);
+    return (struct machine_range){phys_addr(base), base + size - 1 < base ? 0 : size};
 }
 
-bool dt_reg(const struct dt_node *node, unsigned index, struct machine_range *out)
+// The kind that one of the strings in [text, end) names. They end inside of the structure block at the
+// latest.
+static enum dt_kind kind_of(const void *strings_start, const void *end, enum dt_kind otherwise)
 {
-    struct dt_cells reg = dt_property(node, DT_REG);
-    unsigned stride = (unsigned)(node->address_cells + node->size_cells);
-    if (stride == 0 || (index + 1) * stride > reg.count)
-        return false;
-    uint64_t base = dt_number(reg, index * stride, node->address_cells);
-    uint64_t size = dt_number(reg, index * stride + (unsigned)node->address_cells, node->size_cells);
-    if (size == 0 || base + size - 1 < base)
-        return false;
-    *out = (struct machine_range){phys_addr(base), size};
-    return true;
+    for (const char *text = strings_start; text < (const char *)end; text += strlen(text) + 1)
+        for (unsigned kind = DT_OTHER + 1; kind < DT_NAMED; kind++)
+            if (*text == *names[kind] && strcmp(text, names[kind]) == 0)
+                return kind;
+    return otherwise;
 }
 
-const char *dt_node_name(const struct dt_node *node)
+static bool tells_kind(const char *name)
 {
-    return (const char *)(node->tree->tokens + node->token + 1);
+    return strcmp(name, "compatible") == 0 || strcmp(name, "device_type") == 0;
 }
 
-static void note_property(struct dt_node *node, uint32_t token)
+// A node without "status" is in use; "okay" is the only value with an o in front (2.3.4).
+static bool in_use(const uint32_t *node)
 {
-    const char *name = node->tree->strings + be32(node->tree->tokens[token + 2]);
-    for (unsigned i = 0; i < DT_NAMES; i++) {
-        if (*name == *names[i] && strcmp(name, names[i]) == 0) {
-            node->property[i] = token;
-            return;
-        }
-    }
+    struct dt_cells status = dt_property(node, "status");
+    return !status.data || *(const char *)status.data == 'o';
 }
 
-// A cell count that a bus node sets for its children; 2 and 1 where it says nothing (2.3.5).
-static int cell_count(const struct dt_node *node, enum dt_name name, uint32_t missing)
+// Children before their parent: at its end a node's properties are all known.
+const struct dt_node *dt_next(void)
 {
-    uint32_t n = dt_u32(node, name, missing);
-    return (int)(n <= 3 ? n : missing);
-}
-
-static void enter_node(const struct dt_tree *tree, struct dt_node *node, uint32_t token)
-{
-    const struct dt_node *parent = node - 1;
-    *node = (struct dt_node){.tree = tree,
-                             .parent = parent,
-                             .depth = parent->depth + 1,
-                             .token = token,
-                             .address_cells = cell_count(parent, DT_ADDRESS_CELLS, 2),
-                             .size_cells = cell_count(parent, DT_SIZE_CELLS, 1)};
-}
-
-// The index after the token at `at`, or one beyond the last if that one is damaged.
-static uint64_t after(const struct dt_tree *tree, uint64_t at, uint32_t tag)
-{
-    const uint32_t *token = tree->tokens + at;
-    if (tag == PROP)
-        return at + 2 < tree->last && be32(token[2]) < tree->strings_size
-                   ? at + 3 + ((uint64_t)be32(token[1]) + 3) / 4
-                   : UINT64_MAX;
-    const char *name = (const char *)(token + 1), *end = name;
-    while (tag == BEGIN_NODE && *end++)
-        ;
-    return at + 1 + ((uint64_t)(end - name) + 3) / 4;
-}
-
-// A node's properties come before its children (5.4.2): it is complete at the next begin or end of a node.
-int dt_walk(const struct dt_tree *tree, int (*visit)(void *arg, const struct dt_node *node), void *arg)
-{
-    static struct dt_node path[MAX_DEPTH + 1];
-    struct dt_node *node = path, *complete = NULL;
-    uint64_t at = 0;
-    path[0] = (struct dt_node){.tree = tree};
-    while (at < tree->last) {
-        uint32_t token = (uint32_t)at, tag = be32(tree->tokens[at]);
-        at = after(tree, at, tag);
-        if (at > tree->last || tag == NOP)
-            continue;
-        if (tag == PROP && node > path) {
-            note_property(node, token);
-            continue;
-        }
-        int error = complete ? visit(arg, complete) : 0;
-        if (error)
-            return error;
-        complete = NULL;
-        if (tag == BEGIN_NODE && node < path + MAX_DEPTH)
-            enter_node(tree, complete = ++node, token);
-        else if (tag == END_NODE && node > path)
+    struct dt_node *node = walk.node;
+    const uint32_t *token = walk.at;
+    for (const uint32_t *next; token < dt_tree.last; token = next) {
+        next = after(token);
+        if (next > dt_tree.last)
+            break;
+        if (*token == BEGIN_NODE && node < walk.path + MAX_DEPTH) {
+            node++;
+            node->begin = token;
+            node->parent = node[-1].begin;
+            node->kind =
+                kind_of(token + 1, next, node[-1].kind == DT_RESERVED_MEMORY ? DT_RESERVED : DT_OTHER);
+        } else if (*token == PROP && be32(token + 2) < dt_tree.strings_size) {
+            if (tells_kind(property_name(token)))
+                node->kind = kind_of(token + 3, next, node->kind);
+        } else if (*token == END_NODE && node > walk.path) {
+            walk.at = next;
+            walk.node = node - 1;
+            if (node->kind != DT_OTHER && in_use(node->begin))
+                return node;
             node--;
-        else
-            at = UINT64_MAX;
+        } else if (*token != NOP) {
+            break;
+        }
     }
-    if (at == tree->last && node == path)
-        return 0;
-    log_error("the device tree is damaged, or its nodes are nested deeper than %d", MAX_DEPTH);
-    return -EINVAL;
+    dt_tree.damaged = token != dt_tree.last || node != walk.path;
+    if (dt_tree.damaged)
+        log_error("the device tree is damaged, or its nodes are nested deeper than %d", MAX_DEPTH);
+    start_walk();
+    return NULL;
 }

@@ -8,276 +8,192 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "core/util.h"
 
 #define UART_REGISTERS 8 // of a 16550
 
-const struct dt_node *dt_by_phandle(const struct dt_devices *devices, uint32_t phandle)
+const uint32_t *dt_by_phandle(const struct dt_devices *devices, uint32_t phandle)
 {
     for (unsigned i = 0; phandle && i < devices->count; i++)
-        if (dt_u32(&devices->nodes[i], DT_PHANDLE, 0) == phandle)
-            return &devices->nodes[i];
+        if (dt_u32(devices->nodes[i].begin, "phandle", 0) == phandle)
+            return devices->nodes[i].begin;
     return NULL;
 }
 
 int dt_boot_hart_index(const struct dt_devices *devices, const struct dt_node *node, uint32_t irq)
 {
-    struct dt_cells pairs = dt_property(node, DT_INTERRUPTS_EXTENDED);
-    for (unsigned i = 0; devices->boot_intc && i + 1 < pairs.count; i += 2)
-        if (dt_cell(pairs, i) == devices->boot_intc && dt_cell(pairs, i + 1) == irq)
-            return (int)(i / 2);
+    struct dt_cells pairs = dt_property(node->begin, "interrupts-extended");
+    for (unsigned i = 0; devices->boot_intc && i < pairs.bytes / 8; i++)
+        if (dt_cell(pairs, 2 * i) == devices->boot_intc && dt_cell(pairs, 2 * i + 1) == irq)
+            return (int)i;
     return -1;
 }
 
-static const char *text_of(const struct dt_node *node, enum dt_name name)
-{
-    const char *text = dt_string(node, name);
-    return text ? text : "";
-}
-
-// What a walk fills in, and which nodes it looks at.
-struct reading {
-    struct machine *m;
-    struct dt_devices *devices;
-    const struct reader *readers;
-    uint32_t boot_cpu; // the boot hart's node, 0 if not seen
-    int error;
+// Where the entries of "reg" go: of all nodes of a kind, in order, as far as there is room.
+static const struct {
+    size_t offset;
+    unsigned max;
+} lists[DT_KINDS] = {
+    [DT_MEMORY] = {offsetof(struct machine, ram), MACHINE_MAX_RAM},
+    [DT_RESERVED] = {offsetof(struct machine, reserved), MACHINE_MAX_RESERVED},
+    [DT_UART] = {offsetof(struct machine, uart.regs), 1},
+    [DT_TEST_DEVICE] = {offsetof(struct machine, test_device), 1},
+    [DT_FW_CFG] = {offsetof(struct machine, fw_cfg), 1},
 };
 
-// Reads the nodes that have a property and, if `value` is given, that string in it; or collects them for
-// later, when all nodes that they refer to were seen.
-struct reader {
-    enum dt_name property;
-    const char *value;
-    void (*read)(struct reading *r, const struct dt_node *node);
-    void (*read_later)(struct machine *m, const struct dt_node *node, const struct dt_devices *devices);
-};
+// What the walk has seen of each kind.
+static struct {
+    const uint32_t *first; // node
+    unsigned count;        // of entries, those without room, too
+} seen[DT_KINDS];
 
-static void read_model(struct reading *r, const struct dt_node *node)
+static void add_range(struct machine *m, enum dt_kind kind, struct machine_range range)
 {
-    r->m->model = text_of(node, DT_MODEL);
+    struct machine_range *list = (struct machine_range *)((char *)m + lists[kind].offset);
+    unsigned i = seen[kind].count++;
+    if (i < lists[kind].max)
+        list[i] = range;
 }
 
-static void read_bootargs(struct reading *r, const struct dt_node *node)
+// Whether the list ends, with an entry of size 0 (5.3).
+static bool read_memory_reservations(struct machine *m)
 {
-    r->m->bootargs = text_of(node, DT_BOOTARGS);
-}
-
-static void read_timebase(struct reading *r, const struct dt_node *node)
-{
-    r->m->timebase_hz = dt_u32(node, DT_TIMEBASE_FREQUENCY, 0);
-}
-
-static void read_uart(struct reading *r, const struct dt_node *node)
-{
-    struct machine_uart *uart = &r->m->uart;
-    struct machine_range reg;
-    uint32_t shift = dt_u32(node, DT_REG_SHIFT, 0);
-    if (uart->present)
-        return;
-    if (!dt_reg(node, 0, &reg) || shift > 8 || reg.size < (uint64_t)UART_REGISTERS << shift) {
-        log_error("serial: no usable reg");
-        return;
+    const uint32_t *entry = dt_tree.reservations.data, *end = entry + dt_tree.reservations.bytes / 4;
+    for (; end - entry >= 4; entry += 4) {
+        struct machine_range range = {phys_addr(dt_number(entry, 2)), dt_number(entry + 2, 2)};
+        if (range.size == 0)
+            return true;
+        add_range(m, DT_RESERVED, range);
     }
-    *uart = (struct machine_uart){.present = true,
-                                  .base = reg.base,
-                                  .size = reg.size,
-                                  .irq = dt_u32(node, DT_INTERRUPTS, 0),
-                                  .reg_shift = shift};
+    return false;
 }
 
-static void read_test_device(struct reading *r, const struct dt_node *node)
+static void read_nodes(struct machine *m)
 {
-    struct machine_range reg;
-    if (dt_reg(node, 0, &reg))
-        r->m->test_device = reg.base;
-}
-
-static void read_fw_cfg(struct reading *r, const struct dt_node *node)
-{
-    dt_reg(node, 0, &r->m->fw_cfg);
-}
-
-static void read_memory(struct reading *r, const struct dt_node *node)
-{
-    struct machine *m = r->m;
-    struct machine_range range;
-    for (unsigned i = 0; dt_reg(node, i, &range); i++) {
-        if (m->nram == MACHINE_MAX_RAM) {
-            log_warn("more than %d memory ranges: the rest stays unused", MACHINE_MAX_RAM);
-            break;
-        }
-        m->ram[m->nram++] = range;
+    const struct dt_node *node;
+    while ((node = dt_next())) {
+        struct machine_range range;
+        if (!seen[node->kind].first)
+            seen[node->kind].first = node->begin;
+        for (unsigned i = 0; lists[node->kind].max && (range = dt_reg(node, i)).size; i++)
+            add_range(m, node->kind, range);
     }
+    m->bootargs = dt_string(seen[DT_CHOSEN].first, "bootargs");
+    m->timebase_hz = dt_u32(seen[DT_CPUS].first, "timebase-frequency", 0);
+    m->uart.irq = dt_u32(seen[DT_UART].first, "interrupts", 0);
+    m->uart.reg_shift = dt_u32(seen[DT_UART].first, "reg-shift", 0);
+    m->nram = seen[DT_MEMORY].count;
+    m->nreserved = seen[DT_RESERVED].count;
 }
 
-static void add_reserved(struct reading *r, uint64_t base, uint64_t size)
+static bool uart_usable(const struct machine_uart *uart)
 {
-    struct machine *m = r->m;
-    if (m->nreserved < MACHINE_MAX_RESERVED) {
-        m->reserved[m->nreserved++] = (struct machine_range){phys_addr(base), size};
-    } else {
-        log_error("more than %d reserved ranges", MACHINE_MAX_RESERVED);
-        r->error = -EINVAL;
+    return (uart->reg_shift <= 8) & (uart->regs.size >= (uint64_t)UART_REGISTERS << uart->reg_shift % 64);
+}
+
+// Says what is missing, or too much, and cuts it. Returns 1 if the machine can do without.
+static int check(struct machine *m)
+{
+    if (!uart_usable(&m->uart)) {
+        if (seen[DT_UART].first)
+            log_error("serial: no usable reg");
+        m->uart = (struct machine_uart){0};
     }
-}
-
-static void read_reserved(struct reading *r, const struct dt_node *node)
-{
-    struct machine_range range;
-    for (unsigned i = 0; dt_reg(node, i, &range); i++)
-        add_reserved(r, range.base.value, range.size);
-}
-
-// The list ends with an entry of size 0 (5.3).
-static void read_memory_reservations(struct reading *r, const struct dt_tree *tree)
-{
-    struct dt_cells list = {tree->reservations, UINT32_MAX, tree->reservations_cells};
-    uint64_t size = 1;
-    for (unsigned i = 0; i < list.count && size; i += 4) {
-        size = dt_number(list, i + 2, 2);
-        if (size)
-            add_reserved(r, dt_number(list, i, 2), size);
+    if (m->nram > MACHINE_MAX_RAM) {
+        log_warn("more than %d memory ranges: the rest stays unused", MACHINE_MAX_RAM);
+        m->nram = MACHINE_MAX_RAM;
     }
-    if (size) {
-        log_error("the memory reservation block has no end");
-        r->error = -EINVAL;
-    }
-}
-
-static void read_cpu(struct reading *r, const struct dt_node *cpu)
-{
-    unsigned long id = dt_number(dt_property(cpu, DT_REG), 0, cpu->address_cells);
-    if (id == r->m->boot_hart)
-        r->boot_cpu = cpu->token;
-    if (r->m->nharts < MACHINE_MAX_HARTS)
-        r->m->harts[r->m->nharts++] = id;
-    else
-        log_warn("more than %d harts: hart %lu stays unused", MACHINE_MAX_HARTS, id);
-}
-
-static void read_cpu_intc(struct reading *r, const struct dt_node *node)
-{
-    if (r->boot_cpu && node->parent->token == r->boot_cpu)
-        r->devices->boot_intc = dt_u32(node, DT_PHANDLE, 0);
-}
-
-static void add_device(struct reading *r, const struct dt_node *node)
-{
-    struct dt_devices *devices = r->devices;
-    if (devices->count == DT_MAX_DEVICES) {
-        log_error("more than %d devices of the kinds we know", DT_MAX_DEVICES);
-        r->error = -EINVAL;
-        return;
-    }
-    devices->nodes[devices->count++] = *node;
-}
-
-static const struct reader boot_readers[] = {
-    {DT_DEVICE_TYPE, "memory", .read = read_memory},           {DT_BOOTARGS, NULL, .read = read_bootargs},
-    {DT_TIMEBASE_FREQUENCY, NULL, .read = read_timebase},      {DT_COMPATIBLE, "ns16550a", .read = read_uart},
-    {DT_COMPATIBLE, "sifive,test1", .read = read_test_device}, {.property = DT_NAMES},
-};
-
-static const struct reader device_readers[] = {
-    {DT_MODEL, NULL, .read = read_model},
-    {DT_DEVICE_TYPE, "cpu", .read = read_cpu},
-    {DT_COMPATIBLE, "riscv,cpu-intc", .read = read_cpu_intc},
-    {DT_COMPATIBLE, "qemu,fw-cfg-mmio", .read = read_fw_cfg},
-    {DT_COMPATIBLE, "sifive,plic-1.0.0", .read_later = dt_read_plic},
-    {DT_COMPATIBLE, "riscv,aplic", .read_later = dt_read_aplic},
-    {DT_COMPATIBLE, "riscv,imsics", .read_later = dt_read_imsic},
-    {DT_COMPATIBLE, "pci-host-ecam-generic", .read_later = dt_read_pci},
-    {.property = DT_NAMES},
-};
-
-// A node without "status" is in use (Devicetree Specification 2.3.4).
-static bool enabled(const struct dt_node *node)
-{
-    return !node->property[DT_STATUS] || dt_has_string(node, DT_STATUS, "okay") ||
-           dt_has_string(node, DT_STATUS, "ok");
-}
-
-static const struct reader *reader_of(const struct reader *readers, const struct dt_node *node)
-{
-    for (const struct reader *r = readers; r->property != DT_NAMES; r++)
-        if (node->property[r->property] && (!r->value || dt_has_string(node, r->property, r->value)))
-            return r;
-    return NULL;
-}
-
-static int read_node(void *arg, const struct dt_node *node)
-{
-    struct reading *r = arg;
-    const struct reader *reader = enabled(node) ? reader_of(r->readers, node) : NULL;
-    if (reader && reader->read)
-        reader->read(r, node);
-    else if (reader)
-        add_device(r, node);
-    return r->error;
-}
-
-static int read_boot_node(void *arg, const struct dt_node *node)
-{
-    if (node->depth == 3 && strcmp(dt_node_name(node->parent), "reserved-memory") == 0 && enabled(node))
-        read_reserved(arg, node);
-    return read_node(arg, node);
-}
-
-static int read_boot(struct machine *m, struct dt_devices *devices, const void *fdt, unsigned long boot_hart)
-{
-    *m = (struct machine){.boot_hart = boot_hart, .model = "", .bootargs = ""};
-    if (dt_open(&devices->tree, fdt) < 0) {
-        log_error("no device tree that we can read at %p", fdt);
-        return -EINVAL;
-    }
-    struct reading r = {.m = m, .devices = devices, .readers = boot_readers};
-    add_reserved(&r, (uintptr_t)fdt, devices->tree.size);
-    read_memory_reservations(&r, &devices->tree);
-    if (r.error || dt_walk(&devices->tree, read_boot_node, &r) < 0)
-        return -EINVAL;
     if (m->nram == 0)
         log_error("no memory node with a usable reg");
     if (m->timebase_hz == 0)
         log_error("/cpus: no timebase-frequency");
-    return m->nram && m->timebase_hz ? 0 : -EINVAL;
+    bool fits = m->nreserved <= MACHINE_MAX_RESERVED;
+    if (!fits) {
+        log_error("more than %d reserved ranges", MACHINE_MAX_RESERVED);
+        m->nreserved = MACHINE_MAX_RESERVED;
+    }
+    return fits && m->nram && m->timebase_hz && !dt_tree.damaged ? 1 : -EINVAL;
 }
-
-static void read_devices(struct machine *m, struct dt_devices *devices)
-{
-    struct reading r = {.m = m, .devices = devices, .readers = device_readers};
-    devices->count = devices->boot_intc = 0;
-    if (!devices->tree.tokens || dt_walk(&devices->tree, read_node, &r) < 0)
-        return;
-    for (unsigned i = 0; i < devices->count; i++)
-        reader_of(device_readers, &devices->nodes[i])->read_later(m, &devices->nodes[i], devices);
-}
-
-int machine_from_fdt(struct machine *m, const void *fdt, unsigned long boot_hart)
-{
-    struct dt_devices devices = {0};
-    int error = read_boot(m, &devices, fdt, boot_hart);
-    read_devices(m, &devices);
-    return error;
-}
-
-static struct dt_devices the_devices;
-static bool devices_read;
 
 int machine_read_boot(struct machine *m, const void *fdt, unsigned long boot_hart)
 {
-    return read_boot(m, &the_devices, fdt, boot_hart);
+    m->boot_hart = boot_hart;
+    m->model = m->bootargs = "";
+    size_t size = dt_open(fdt);
+    if (size == 0) {
+        log_error("no device tree that we can read at %p", fdt);
+        return -EINVAL;
+    }
+    add_range(m, DT_RESERVED, (struct machine_range){phys_addr((uintptr_t)fdt), size});
+    if (!read_memory_reservations(m)) {
+        log_error("the memory reservation block has no end");
+        return -EINVAL;
+    }
+    read_nodes(m);
+    bool fine = uart_usable(&m->uart) & (m->nram - 1 < MACHINE_MAX_RAM) & (m->timebase_hz != 0) &
+                (m->nreserved <= MACHINE_MAX_RESERVED) & (m->test_device.size != 0) & !dt_tree.damaged;
+    return fine ? 0 : check(m);
+}
+
+// A hart, after the interrupt controller that its node holds.
+static void read_cpu(struct machine *m, struct dt_devices *devices, const struct dt_node *cpu)
+{
+    struct dt_cells reg = dt_property(cpu->begin, "reg");
+    uint64_t cells = dt_address_cells(cpu);
+    unsigned long id = dt_number(reg.data, cells * 4 <= reg.bytes ? cells : 0);
+    if (id == m->boot_hart && devices->intc.parent == cpu->begin)
+        devices->boot_intc = dt_u32(devices->intc.begin, "phandle", 0);
+    if (m->nharts < MACHINE_MAX_HARTS)
+        m->harts[m->nharts++] = id;
+    else
+        log_warn("more than %d harts: hart %lu stays unused", MACHINE_MAX_HARTS, id);
+}
+
+static void read_device_node(struct machine *m, struct dt_devices *devices, const struct dt_node *node)
+{
+    switch (node->kind) {
+    case DT_CPU_INTC:
+        devices->intc = *node;
+        break;
+    case DT_CPU:
+        read_cpu(m, devices, node);
+        break;
+    case DT_PLIC:
+    case DT_APLIC:
+    case DT_IMSIC:
+    case DT_PCI:
+        if (devices->count < DT_MAX_DEVICES)
+            devices->nodes[devices->count++] = *node;
+        else
+            log_error("more than %d devices of the kinds we know", DT_MAX_DEVICES);
+        break;
+    default:
+        break;
+    }
 }
 
 void machine_read_devices(struct machine *m)
 {
-    if (!devices_read) {
-        devices_read = true;
-        read_devices(m, &the_devices);
-    }
+    static void (*const readers[])(struct machine *, const struct dt_node *,
+                                   const struct dt_devices *) = {[DT_PLIC] = dt_read_plic,
+                                                                 [DT_APLIC] = dt_read_aplic,
+                                                                 [DT_IMSIC] = dt_read_imsic,
+                                                                 [DT_PCI] = dt_read_pci};
+    struct dt_devices devices = {.count = 0};
+    const struct dt_node *node;
+    if (dt_tree.damaged)
+        return;
+    m->model = dt_string(dt_tree.root, "model");
+    while ((node = dt_next()))
+        read_device_node(m, &devices, node);
+    for (unsigned i = 0; i < devices.count; i++)
+        readers[devices.nodes[i].kind](m, &devices.nodes[i], &devices);
 }
 
-struct machine_range device_tree_range(void)
+int machine_from_fdt(struct machine *m, const void *fdt, unsigned long boot_hart)
 {
-    return (struct machine_range){phys_addr((uintptr_t)the_devices.tree.base), the_devices.tree.size};
+    *m = (struct machine){0};
+    memset(seen, 0, sizeof(seen));
+    int error = machine_read_boot(m, fdt, boot_hart);
+    machine_read_devices(m);
+    return error < 0 ? error : 0;
 }

@@ -17,61 +17,61 @@ static uint32_t at_most(uint32_t value, uint32_t limit)
 
 void dt_read_plic(struct machine *m, const struct dt_node *node, const struct dt_devices *devices)
 {
-    struct machine_range reg;
+    struct machine_range reg = dt_reg(node, 0);
     int context = dt_boot_hart_index(devices, node, S_EXTERNAL);
-    if (!dt_reg(node, 0, &reg) || context < 0) {
+    if (!reg.size || context < 0) {
         log_error("plic: no usable reg, or no S-mode context for hart %lu", m->boot_hart);
         return;
     }
     m->plic = (struct machine_plic){.present = true,
                                     .base = reg.base,
                                     .size = reg.size,
-                                    .nsources = at_most(dt_u32(node, DT_NDEV, 0), MAX_SOURCES),
+                                    .nsources = at_most(dt_u32(node->begin, "riscv,ndev", 0), MAX_SOURCES),
                                     .context = (unsigned)context};
 }
 
 // An IMSIC node serves one privilege level; the S-level one is wired to the harts' S-external interrupts.
-static bool serves_supervisor(const struct dt_node *imsic)
+static bool serves_supervisor(const uint32_t *imsic)
 {
-    return dt_cell(dt_property(imsic, DT_INTERRUPTS_EXTENDED), 1) == S_EXTERNAL;
+    return dt_cell(dt_property(imsic, "interrupts-extended"), 1) == S_EXTERNAL;
 }
 
 void dt_read_aplic(struct machine *m, const struct dt_node *node, const struct dt_devices *devices)
 {
-    const struct dt_node *imsic = dt_by_phandle(devices, dt_u32(node, DT_MSI_PARENT, 0));
+    const uint32_t *imsic = dt_by_phandle(devices, dt_u32(node->begin, "msi-parent", 0));
     if (!imsic || !serves_supervisor(imsic))
         return; // the machine-level domain, or one that delivers without MSIs: not ours
-    struct machine_range reg;
-    if (!dt_reg(node, 0, &reg)) {
+    struct machine_range reg = dt_reg(node, 0);
+    if (!reg.size) {
         log_error("aplic: no usable reg");
         return;
     }
-    m->aplic = (struct machine_aplic){.present = true,
-                                      .base = reg.base,
-                                      .size = reg.size,
-                                      .nsources = at_most(dt_u32(node, DT_NUM_SOURCES, 0), MAX_SOURCES)};
+    m->aplic =
+        (struct machine_aplic){.present = true,
+                               .base = reg.base,
+                               .size = reg.size,
+                               .nsources = at_most(dt_u32(node->begin, "riscv,num-sources", 0), MAX_SOURCES)};
 }
 
 void dt_read_imsic(struct machine *m, const struct dt_node *node, const struct dt_devices *devices)
 {
-    if (!serves_supervisor(node))
+    if (!serves_supervisor(node->begin))
         return;
     int index = dt_boot_hart_index(devices, node, S_EXTERNAL);
-    uint32_t guest_bits = at_most(dt_u32(node, DT_GUEST_INDEX_BITS, 0), 6);
+    uint32_t guest_bits = at_most(dt_u32(node->begin, "riscv,guest-index-bits", 0), 6);
     uint64_t offset = (uint64_t)(unsigned)index << (IMSIC_PAGE + guest_bits);
-    struct machine_range reg;
-    unsigned i = 0;
+    struct machine_range reg = dt_reg(node, 0);
     // The files of all harts in a row, spread over the reg entries.
-    while (index >= 0 && dt_reg(node, i, &reg) && offset >= reg.size) {
+    for (unsigned i = 1; reg.size && offset >= reg.size; i++) {
         offset -= reg.size;
-        i++;
+        reg = dt_reg(node, i);
     }
-    if (index < 0 || !dt_reg(node, i, &reg)) {
+    if (index < 0 || !reg.size) {
         log_error("imsics: no S-mode interrupt file for hart %lu", m->boot_hart);
         return;
     }
     m->imsic = (struct machine_imsic){.present = true,
                                       .base = phys_add(reg.base, offset),
-                                      .nids = at_most(dt_u32(node, DT_NUM_IDS, 0), MAX_IMSIC_IDS),
+                                      .nids = at_most(dt_u32(node->begin, "riscv,num-ids", 0), MAX_IMSIC_IDS),
                                       .hart_index = (unsigned)index};
 }

@@ -19,15 +19,16 @@
 static int read_windows(struct pci_host *pci, const struct dt_node *node)
 {
     static const enum pci_window_type types[] = {[1] = PCI_WINDOW_IO, PCI_WINDOW_MEM32, PCI_WINDOW_MEM64};
-    struct dt_cells ranges = dt_property(node, DT_RANGES);
-    unsigned cpu_cells = (unsigned)node->address_cells;
+    struct dt_cells ranges = dt_property(node->begin, "ranges");
+    unsigned cpu_cells = dt_address_cells(node);
     unsigned stride = PCI_ADDRESS_CELLS + cpu_cells + PCI_SIZE_CELLS;
-    for (unsigned i = 0; i + stride <= ranges.count; i += stride) {
+    for (unsigned i = 0; i + stride <= ranges.bytes / 4; i += stride) {
+        const uint32_t *at = ranges.data + i;
         uint32_t hi = dt_cell(ranges, i);
         struct pci_window w = {.prefetchable = hi & PHYS_HI_PREFETCH,
-                               .pci = dt_number(ranges, i + 1, 2),
-                               .cpu = dt_number(ranges, i + PCI_ADDRESS_CELLS, (int)cpu_cells),
-                               .size = dt_number(ranges, i + PCI_ADDRESS_CELLS + cpu_cells, PCI_SIZE_CELLS)};
+                               .pci = dt_number(at + 1, 2),
+                               .cpu = dt_number(at + PCI_ADDRESS_CELLS, cpu_cells),
+                               .size = dt_number(at + PCI_ADDRESS_CELLS + cpu_cells, PCI_SIZE_CELLS)};
         if (PHYS_HI_SPACE(hi) == 0)
             continue; // configuration space is in "reg"
         w.type = types[PHYS_HI_SPACE(hi)];
@@ -60,21 +61,21 @@ static void route(struct pci_host *pci, uint32_t mask, uint32_t unit, unsigned p
 static int read_interrupt_map(struct pci_host *pci, const struct dt_node *node,
                               const struct dt_devices *devices)
 {
-    struct dt_cells map = dt_property(node, DT_INTERRUPT_MAP);
-    struct dt_cells mask = dt_property(node, DT_INTERRUPT_MAP_MASK);
-    uint32_t unit_mask = mask.count ? dt_cell(mask, 0) : UINT32_MAX;
+    struct dt_cells map = dt_property(node->begin, "interrupt-map");
+    struct dt_cells mask = dt_property(node->begin, "interrupt-map-mask");
+    uint32_t unit_mask = mask.data ? dt_cell(mask, 0) : UINT32_MAX;
     uint32_t phandle = 0;
     unsigned address_cells = 0, interrupt_cells = 0;
-    for (unsigned i = 0; i + PCI_ADDRESS_CELLS + 2 < map.count;) {
+    for (unsigned i = 0; i + PCI_ADDRESS_CELLS + 2 < map.bytes / 4;) {
         if (dt_cell(map, i + PCI_ADDRESS_CELLS + 1) != phandle) {
             phandle = dt_cell(map, i + PCI_ADDRESS_CELLS + 1);
-            const struct dt_node *parent = dt_by_phandle(devices, phandle);
-            address_cells = parent ? dt_u32(parent, DT_ADDRESS_CELLS, 0) : 0;
-            interrupt_cells = parent ? dt_u32(parent, DT_INTERRUPT_CELLS, 0) : 0;
+            const uint32_t *parent = dt_by_phandle(devices, phandle);
+            address_cells = parent ? dt_u32(parent, "#address-cells", 0) : 0;
+            interrupt_cells = parent ? dt_u32(parent, "#interrupt-cells", 0) : 0;
         }
         unsigned irq_at = i + PCI_ADDRESS_CELLS + 2 + address_cells;
         if (interrupt_cells < 1 || interrupt_cells > 3 || address_cells > 3 ||
-            irq_at + interrupt_cells > map.count) {
+            irq_at + interrupt_cells > map.bytes / 4) {
             log_error("pci: interrupt-map names parent %u with %u interrupt cells", phandle, interrupt_cells);
             return -EINVAL;
         }
@@ -88,20 +89,20 @@ static int read_interrupt_map(struct pci_host *pci, const struct dt_node *node,
 void dt_read_pci(struct machine *m, const struct dt_node *node, const struct dt_devices *devices)
 {
     struct pci_host *pci = &m->pci;
-    struct machine_range reg;
+    struct machine_range reg = dt_reg(node, 0);
     if (pci->present) {
         log_warn("pci: only the first host bridge is used");
         return;
     }
-    if (!dt_reg(node, 0, &reg)) {
+    if (!reg.size) {
         log_error("pci: no usable reg");
         return;
     }
-    struct dt_cells buses = dt_property(node, DT_BUS_RANGE);
+    struct dt_cells buses = dt_property(node->begin, "bus-range");
     pci->ecam = reg.base;
     pci->ecam_size = reg.size;
     pci->bus_first = (uint8_t)dt_cell(buses, 0);
-    pci->bus_last = buses.count >= 2 ? (uint8_t)dt_cell(buses, 1) : UINT8_MAX;
+    pci->bus_last = buses.bytes >= 8 ? (uint8_t)dt_cell(buses, 1) : UINT8_MAX;
     if (read_windows(pci, node) < 0 || read_interrupt_map(pci, node, devices) < 0)
         return;
     pci->present = true;

@@ -55,11 +55,6 @@ static const struct irq_chip *controller(void)
     return chip;
 }
 
-void irq_init(void)
-{
-    controller();
-}
-
 static struct line *line_of(unsigned irq)
 {
     return chip && irq >= 1 && irq <= chip->nirqs ? &lines[irq] : NULL;

@@ -13,12 +13,15 @@ struct machine boot_machine;
 
 const struct machine *machine(void)
 {
-    machine_read_devices(&boot_machine);
+    static bool complete;
+    if (!complete) {
+        complete = true;
+        machine_read_devices(&boot_machine);
+    }
     return &boot_machine;
 }
 
-// What a usable machine must have and the device tree did not give comes from Kconfig, and the log says so.
-static void apply_fallbacks(struct machine *m)
+void machine_complete(struct machine *m)
 {
     if (m->nram == 0) {
         log_warn("memory from Kconfig: %u MiB at %#lx", CONFIG_FALLBACK_RAM_MIB,
@@ -30,15 +33,12 @@ static void apply_fallbacks(struct machine *m)
         log_warn("timebase from Kconfig: %u Hz", CONFIG_FALLBACK_TIMEBASE_HZ);
         m->timebase_hz = CONFIG_FALLBACK_TIMEBASE_HZ;
     }
-    if (!m->uart.present)
-        m->uart = (struct machine_uart){
-            .present = true, .base = phys_addr(CONFIG_FALLBACK_UART_BASE), .size = CONFIG_FALLBACK_UART_SIZE};
-}
-
-void machine_init(const void *fdt, unsigned long boot_hart)
-{
-    if (machine_read_boot(&boot_machine, fdt, boot_hart) < 0 || !boot_machine.uart.present)
-        apply_fallbacks(&boot_machine);
+    if (m->uart.regs.size == 0)
+        m->uart.regs =
+            (struct machine_range){phys_addr(CONFIG_FALLBACK_UART_BASE), CONFIG_FALLBACK_UART_SIZE};
+    if (m->test_device.size == 0)
+        m->test_device =
+            (struct machine_range){phys_addr(CONFIG_FALLBACK_TEST_DEVICE_BASE), sizeof(uint32_t)};
 }
 
 bool machine_bootarg(const char *key, char *out, size_t size)

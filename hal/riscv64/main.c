@@ -52,23 +52,21 @@ static void early_init(unsigned long hart, const void *fdt)
     trace_init();
     boot_stage("entry: registers, .bss");
     log_set_output(&log_output);
-    machine_init(fdt, hart);
+    if (machine_read_boot(&boot_machine, fdt, hart) != 0)
+        machine_complete(&boot_machine);
     boot_stage("device tree");
-    console_early_init(&boot_machine.uart);
-    shutdown_early_init(boot_machine.test_device);
-    char level[8];
+    static char level[8];
     if (machine_bootarg("loglevel", level, sizeof(level)))
         log_set_level(level);
-    boot_stage("console, power, log level");
+    boot_stage("log level");
 }
 
 static void memory_and_paging_init(void)
 {
     memory_init();
     boot_stage("memory and its mapping");
-    console_map();
-    shutdown_map();
     paging_enable();
+    console_restart();
     boot_stage("paging");
 #ifdef CONFIG_PAGING_CHECK
     if (paging_check() < 0)

@@ -22,48 +22,47 @@ static struct pool pool;
 static size_t pages_total;
 static struct spinlock pool_lock;
 
-// Takes what of [start, end), whole pages, no reserved range from the i-th on has.
-static void add_free(uint64_t start, uint64_t end, unsigned i)
+static void add_free(uint64_t start, uint64_t end)
 {
-    const struct machine *m = &boot_machine;
-    for (; i < m->nreserved; i++) {
-        uint64_t reserved = align_down(m->reserved[i].base.value, PAGE_SIZE);
-        uint64_t after = align_up(m->reserved[i].base.value + m->reserved[i].size, PAGE_SIZE);
-        if (reserved < end && after > start) {
-            add_free(start, reserved, i + 1);
-            start = after;
-        }
-    }
-    if (start >= end)
-        return;
     if (!pool_give(&pool, (void *)start, end - start))
         panic("memory [%#lx, %#lx) is listed twice", start, end);
     paging_add(start, start, end - start, PAGING_READ | PAGING_WRITE);
 }
 
-// The image is in use; what lies below it in its own piece of RAM is the firmware's, listed or not.
-static void add_ram(const struct machine_range *ram)
+// Takes the whole pages of [start, end) that nothing is reserved in: those up to the first reserved range,
+// and then those behind it.
+static void add_unreserved(uint64_t start, uint64_t end)
 {
-    uint64_t start = align_up(ram->base.value, PAGE_SIZE),
-             end = align_down(ram->base.value + ram->size, PAGE_SIZE);
-    uint64_t image = (uint64_t)image_start;
-    add_free(start <= image && image < end ? (uint64_t)image_end : start, end, 0);
+    const struct machine *m = &boot_machine;
+    while (start < end) {
+        uint64_t stop = end, behind = end;
+        for (unsigned i = 0; i < m->nreserved; i++) {
+            uint64_t first = align_down(m->reserved[i].base.value, PAGE_SIZE);
+            uint64_t after = align_up(m->reserved[i].base.value + m->reserved[i].size, PAGE_SIZE);
+            if (first < stop && after > start) {
+                stop = first;
+                behind = after;
+            }
+        }
+        if (start < stop)
+            add_free(start, stop);
+        start = behind;
+    }
 }
 
 void memory_init(void)
 {
     const struct machine *m = &boot_machine;
-    for (unsigned i = 0; i < m->nram; i++)
-        add_ram(&m->ram[i]);
+    uint64_t image = (uint64_t)image_start;
+    for (const struct machine_range *ram = m->ram; ram < m->ram + m->nram; ram++) {
+        uint64_t start = align_up(ram->base.value, PAGE_SIZE),
+                 end = align_down(ram->base.value + ram->size, PAGE_SIZE);
+        // The image is in use; what lies below it in its own piece of RAM is the firmware's, listed or not.
+        add_unreserved(start <= image && image < end ? (uint64_t)image_end : start, end);
+    }
     pages_total = pool.free / PAGE_SIZE;
     if (pages_total == 0)
         panic("no memory behind the image");
-    struct machine_range tree = device_tree_range();
-    uint64_t start = align_down(tree.base.value, PAGE_SIZE),
-             end = align_up(tree.base.value + tree.size, PAGE_SIZE);
-    if (tree.size)
-        paging_add(start, start, end - start, PAGING_READ);
-    paging_add_image();
 }
 
 void *page_alloc(size_t npages)

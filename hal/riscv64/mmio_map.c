@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Device memory: a virtual range of its own, handed out first fit.
 #include "boot.h"
+#include "csr.h"
 #include "page_table.h"
 
 #include <errno.h>
@@ -9,9 +10,6 @@
 #include "core/math.h"
 #include "hal/panic.h"
 #include "hal/spinlock.h"
-
-#define MMIO_START SV39_HIGH_START
-#define MMIO_END   (SV39_HIGH_START + (1ul << 37))
 
 // A piece of the range in use; the list is in address order. A page stays free behind each piece, so that
 // running over its end traps.
@@ -114,11 +112,10 @@ void mmio_unmap(struct mmio *m)
     *m = (struct mmio){0};
 }
 
-struct mmio mmio_map_at_boot(enum mmio_boot_place place, phys_addr_t phys, size_t size)
+struct mmio mmio_at_boot(uintptr_t page, const struct machine_range *regs)
 {
-    uint64_t start = align_down(phys.value, PAGE_SIZE), end = align_up(phys.value + size, PAGE_SIZE);
-    uintptr_t virt = MMIO_END + place * SV39_SPAN(1);
-    paging_add(virt, start, end - start, PAGING_READ | PAGING_WRITE);
-    return (struct mmio){
-        .base = (volatile uint8_t *)(virt + (phys.value - start)), .phys = phys, .size = size};
+    struct mmio m = mmio_physical(regs->base, regs->size);
+    if (csr_read(CSR_SATP))
+        m.base = (volatile uint8_t *)(page + regs->base.value % PAGE_SIZE);
+    return m;
 }

@@ -14,19 +14,12 @@ int machine_read_boot(struct machine *m, const void *fdt, unsigned long boot_har
         .timebase_hz = CONFIG_FALLBACK_TIMEBASE_HZ,
         .nram = 1,
         .ram = {{phys_addr(CONFIG_FALLBACK_RAM_BASE), (uint64_t)CONFIG_FALLBACK_RAM_MIB << 20}},
-        .uart = {.present = true,
-                 .base = phys_addr(CONFIG_FALLBACK_UART_BASE),
-                 .size = CONFIG_FALLBACK_UART_SIZE},
-        .test_device = phys_addr(CONFIG_FALLBACK_TEST_DEVICE_BASE)};
+        .uart.regs = {phys_addr(CONFIG_FALLBACK_UART_BASE), CONFIG_FALLBACK_UART_SIZE},
+        .test_device = {phys_addr(CONFIG_FALLBACK_TEST_DEVICE_BASE), sizeof(uint32_t)}};
     return 0;
 }
 
 void machine_read_devices(struct machine *m)
 {
     (void)m;
-}
-
-struct machine_range device_tree_range(void)
-{
-    return (struct machine_range){0};
 }

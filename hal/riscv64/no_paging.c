@@ -12,18 +12,14 @@ void paging_add(uintptr_t virt, uint64_t phys, size_t size, unsigned attr)
     (void)attr;
 }
 
-void paging_add_image(void)
-{
-}
-
 void paging_enable(void)
 {
 }
 
-struct mmio mmio_map_at_boot(enum mmio_boot_place place, phys_addr_t phys, size_t size)
+struct mmio mmio_at_boot(uintptr_t page, const struct machine_range *regs)
 {
-    (void)place;
-    return mmio_physical(phys, size);
+    (void)page;
+    return mmio_physical(regs->base, regs->size);
 }
 
 int mmio_map(struct mmio *out, phys_addr_t phys, size_t size)

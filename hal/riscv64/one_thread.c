@@ -24,10 +24,6 @@ int wait_until(bool (*done)(void *), void *arg, uint64_t deadline)
     return is_done ? 0 : -ETIMEDOUT;
 }
 
-void sched_init(void)
-{
-}
-
 void wait_recheck(void)
 {
 }

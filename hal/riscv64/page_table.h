@@ -31,6 +31,10 @@
 #define SV39_LOW_END    (1ul << 38)
 #define SV39_HIGH_START (~0ul << 38)
 
+// Device memory, from where mmio_map() takes pieces.
+#define MMIO_START SV39_HIGH_START
+#define MMIO_END   (SV39_HIGH_START + (1ul << 37))
+
 // The entry that decides about `virt`, a leaf or a hole (then leaf.attr is 0), and in `*raw` as it is in
 // memory. Returns the bytes from virt to the end of what it covers.
 size_t paging_probe(uintptr_t virt, struct paging_leaf *leaf, uint64_t *raw);

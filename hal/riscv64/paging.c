@@ -7,7 +7,6 @@
 #include "page_table.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "core/log.h"
 #include "core/math.h"
@@ -41,20 +40,13 @@ static unsigned index_of(uintptr_t virt, int level)
     return (unsigned)(virt >> (PAGE_SHIFT + SV39_LEVEL_BITS * level)) % SV39_ENTRIES;
 }
 
+_Static_assert(PTE_R == PAGING_READ << 1 && PTE_W == PAGING_WRITE << 1 && PTE_X == PAGING_EXEC << 1,
+               "an entry has the attributes one bit further up");
+
 // A and D are set from the start: the hardware may trap instead of setting them itself.
 static uint64_t leaf_bits(unsigned attr)
 {
-    uint64_t bits = PTE_A | PTE_D | PTE_G;
-    bits |= attr & PAGING_READ ? PTE_R : 0;
-    bits |= attr & PAGING_WRITE ? PTE_W : 0;
-    bits |= attr & PAGING_EXEC ? PTE_X : 0;
-    return bits;
-}
-
-static unsigned attr_of(pte_t pte)
-{
-    return (pte & PTE_R ? PAGING_READ : 0) | (pte & PTE_W ? PAGING_WRITE : 0) |
-           (pte & PTE_X ? PAGING_EXEC : 0);
+    return PTE_A | PTE_D | PTE_G | (attr << 1 & PTE_LEAF);
 }
 
 static void flush(void)
@@ -63,24 +55,35 @@ static void flush(void)
     flush_other_harts();
 }
 
-static pte_t *new_table(void)
+// A table of first, first + step, … NULL when there is no page for it.
+static pte_t *new_table(pte_t first, pte_t step)
 {
     pte_t *table = page_alloc(1);
-    return table ? memset(table, 0, PAGE_SIZE) : NULL;
+    for (unsigned i = 0; table && i < SV39_ENTRIES; i++)
+        table[i] = first + i * step;
+    return table;
+}
+
+// The entry for `virt` at *level, or the one further up that decides about it; *level becomes that one's.
+static pte_t *find(uintptr_t virt, int *level)
+{
+    pte_t *table = root;
+    int at = SV39_TOP_LEVEL;
+    for (; at > *level && is_table(table[index_of(virt, at)]); at--)
+        table = table_of(table[index_of(virt, at)]);
+    *level = at;
+    return &table[index_of(virt, at)];
 }
 
 size_t paging_probe(uintptr_t virt, struct paging_leaf *out, uint64_t *raw)
 {
-    const pte_t *table = root;
-    int level = SV39_TOP_LEVEL;
-    while (is_table(table[index_of(virt, level)]))
-        table = table_of(table[index_of(virt, level--)]);
-    pte_t pte = table[index_of(virt, level)];
+    int level = 0;
+    pte_t pte = *find(virt, &level);
     size_t span = SV39_SPAN(level);
     *out = (struct paging_leaf){.virt = align_down(virt, span),
                                 .phys = phys_addr((uintptr_t)table_of(pte)),
                                 .size = span,
-                                .attr = pte & PTE_V ? attr_of(pte) : 0};
+                                .attr = pte & PTE_V ? (pte & PTE_LEAF) >> 1 : 0};
     *raw = pte;
     return span - (virt - out->virt);
 }
@@ -90,11 +93,10 @@ static bool all_mapped(uintptr_t virt, size_t size, bool mapped)
 {
     struct paging_leaf leaf;
     uint64_t raw;
-    for (size_t done = 0; done < size;) {
-        size_t step = paging_probe(virt + done, &leaf, &raw);
+    for (size_t done = 0, step; done < size; done += step) {
+        step = paging_probe(virt + done, &leaf, &raw);
         if ((leaf.attr != 0) != mapped)
             return false;
-        done += step;
     }
     return true;
 }
@@ -107,37 +109,24 @@ static bool range_valid(uintptr_t virt, size_t size)
     return last < SV39_LOW_END ? virt >= PAGE_SIZE : virt >= SV39_HIGH_START;
 }
 
-static bool fits(uintptr_t virt, uint64_t phys, size_t size, int level)
-{
-    return size >= SV39_SPAN(level) && is_aligned(virt | phys, SV39_SPAN(level));
-}
-
-// The part of [virt, virt + size) that the entry of `virt` at `level` covers.
-static size_t part_of(uintptr_t virt, size_t size, int level)
-{
-    size_t left = SV39_SPAN(level) - virt % SV39_SPAN(level);
-    return size < left ? size : left;
-}
-
 // Maps a range that is not mapped. False when there is no page for a table; what was mapped stays.
-static bool map_range(pte_t *table, int level, uintptr_t virt, uint64_t phys, size_t size, uint64_t bits)
+static bool map_range(uintptr_t virt, uint64_t phys, size_t size, uint64_t bits)
 {
-    while (size) {
-        size_t part = part_of(virt, size, level);
-        pte_t *pte = &table[index_of(virt, level)];
-        if (fits(virt, phys, part, level)) {
-            *pte = make_pte(phys, bits);
-        } else {
-            pte_t *below = *pte & PTE_V ? table_of(*pte) : new_table();
-            if (!below)
-                return false;
-            *pte = make_pte((uintptr_t)below, 0);
-            if (!map_range(below, level - 1, virt, phys, part, bits))
-                return false;
+    for (size_t span; size; virt += span, phys += span, size -= span) {
+        pte_t *table = root;
+        unsigned shift = PAGE_SHIFT + SV39_TOP_LEVEL * SV39_LEVEL_BITS;
+        while (span = 1ul << shift, size < span || !is_aligned(virt | phys, span)) {
+            pte_t *pte = &table[virt >> shift & (SV39_ENTRIES - 1)];
+            if (!*pte) {
+                table = new_table(0, 0);
+                if (!table)
+                    return false;
+                *pte = make_pte((uintptr_t)table, 0);
+            }
+            table = table_of(*pte);
+            shift -= SV39_LEVEL_BITS;
         }
-        virt += part;
-        phys += part;
-        size -= part;
+        table[virt >> shift & (SV39_ENTRIES - 1)] = make_pte(phys, bits);
     }
     return true;
 }
@@ -150,75 +139,45 @@ static bool table_empty(const pte_t *table)
     return true;
 }
 
-// Makes a leaf of `level` a table of the same mapping, one level down.
-static bool split(pte_t *pte, int level)
-{
-    pte_t *below = page_alloc(1);
-    if (!below)
-        return false;
-    uint64_t phys = (uintptr_t)table_of(*pte);
-    for (unsigned i = 0; i < SV39_ENTRIES; i++)
-        below[i] = make_pte(phys + i * SV39_SPAN(level - 1), *pte & 0x3ff);
-    *pte = make_pte((uintptr_t)below, 0);
-    return true;
-}
-
-// Splits the leaf that `edge` lies inside of, if any, so that a leaf starts at `edge`.
+// Splits leaves that `edge` lies inside of, if any, so that one starts at `edge`.
 static bool split_at(uintptr_t edge)
 {
-    pte_t *table = root;
-    for (int level = SV39_TOP_LEVEL; level > 0 && !is_aligned(edge, SV39_SPAN(level)); level--) {
-        pte_t *pte = &table[index_of(edge, level)];
-        if (!(*pte & PTE_V))
+    for (;;) {
+        int level = 0;
+        pte_t *pte = find(edge, &level);
+        if (!(*pte & PTE_V) || is_aligned(edge, SV39_SPAN(level)))
             return true;
-        if (!is_table(*pte) && !split(pte, level))
+        uint64_t span = SV39_SPAN(level - 1);
+        pte_t *below = new_table(*pte, span >> PAGE_SHIFT << PTE_PPN_SHIFT);
+        if (!below)
             return false;
-        table = table_of(*pte);
-    }
-    return true;
-}
-
-// Clears whatever is mapped in the range and frees tables that become empty. No leaf crosses its ends.
-static void unmap_range(pte_t *table, int level, uintptr_t virt, size_t size)
-{
-    while (size) {
-        size_t part = part_of(virt, size, level);
-        pte_t *pte = &table[index_of(virt, level)];
-        if (is_table(*pte)) {
-            pte_t *below = table_of(*pte);
-            unmap_range(below, level - 1, virt, part);
-            if (table_empty(below)) {
-                *pte = 0;
-                page_free(below, 1);
-            }
-        } else {
-            *pte = 0;
-        }
-        virt += part;
-        size -= part;
+        *pte = make_pte((uintptr_t)below, 0);
     }
 }
 
-static int map_free_range(uintptr_t virt, uint64_t phys, size_t size, uint64_t bits)
+// Clears the entry that decides about `virt`, and frees tables that become empty. Returns what it covered.
+static size_t clear(uintptr_t virt)
 {
-    if (!all_mapped(virt, size, false))
-        return -EEXIST;
-    bool mapped = map_range(root, SV39_TOP_LEVEL, virt, phys, size, bits);
-    if (!mapped)
-        unmap_range(root, SV39_TOP_LEVEL, virt, size);
-    flush();
-    return mapped ? 0 : -ENOMEM;
+    int level = 0;
+    pte_t *pte = find(virt, &level);
+    size_t span = SV39_SPAN(level);
+    *pte = 0;
+    for (pte_t *table; level < SV39_TOP_LEVEL; page_free(table, 1)) {
+        table = (pte_t *)align_down((uintptr_t)pte, PAGE_SIZE);
+        if (!table_empty(table))
+            break;
+        level++;
+        pte = find(virt, &level);
+        *pte = 0;
+    }
+    return span;
 }
 
-static int unmap_mapped_range(uintptr_t virt, size_t size)
+// Clears whatever is mapped in the range. No leaf crosses its ends.
+static void unmap_range(uintptr_t virt, size_t size)
 {
-    if (!all_mapped(virt, size, true))
-        return -ENOENT;
-    if (!split_at(virt) || !split_at(virt + size))
-        return -ENOMEM;
-    unmap_range(root, SV39_TOP_LEVEL, virt, size);
-    flush();
-    return 0;
+    for (size_t done = 0; done < size;)
+        done += clear(virt + done);
 }
 
 int paging_map(uintptr_t virt, phys_addr_t phys, size_t size, unsigned attr)
@@ -228,8 +187,15 @@ int paging_map(uintptr_t virt, phys_addr_t phys, size_t size, unsigned attr)
     if (!range_valid(virt, size) || !is_aligned(phys.value, PAGE_SIZE) || !(attr & PAGING_READ) ||
         writable_code || add_overflows(phys.value, size - 1, &last) || last >> PAGE_SHIFT > PTE_PPN_MASK)
         return -EINVAL;
+    int error = 0;
     spin_lock(&lock);
-    int error = map_free_range(virt, phys.value, size, leaf_bits(attr));
+    if (!all_mapped(virt, size, false)) {
+        error = -EEXIST;
+    } else if (!map_range(virt, phys.value, size, leaf_bits(attr))) {
+        unmap_range(virt, size);
+        error = -ENOMEM;
+    }
+    flush();
     spin_unlock(&lock);
     return error;
 }
@@ -238,8 +204,15 @@ int paging_unmap(uintptr_t virt, size_t size)
 {
     if (!range_valid(virt, size))
         return -EINVAL;
+    int error = 0;
     spin_lock(&lock);
-    int error = unmap_mapped_range(virt, size);
+    if (!all_mapped(virt, size, true))
+        error = -ENOENT;
+    else if (!split_at(virt) || !split_at(virt + size))
+        error = -ENOMEM;
+    else
+        unmap_range(virt, size);
+    flush();
     spin_unlock(&lock);
     return error;
 }
@@ -258,32 +231,36 @@ int paging_query(uintptr_t virt, struct paging_leaf *out)
     return 0;
 }
 
-void paging_add(uintptr_t virt, uint64_t phys, size_t size, unsigned attr)
+// Not inlined: what runs but once is to be little code.
+__attribute__((noinline)) void paging_add(uintptr_t virt, uint64_t phys, size_t size, unsigned attr)
 {
-    if (!map_range(root, SV39_TOP_LEVEL, virt, phys, size, leaf_bits(attr)))
+    uint64_t start = align_down(phys, PAGE_SIZE), end = align_up(phys + size, PAGE_SIZE);
+    if (!map_range(align_down(virt, PAGE_SIZE), start, end - start, leaf_bits(attr)))
         panic("no memory for the page tables of [%#lx, %#lx)", virt, virt + size);
 }
 
-void paging_add_image(void)
+static const struct {
+    const char *start, *end;
+    unsigned attr;
+} parts[] = {
+    {image_start, rodata_start, PAGING_READ | PAGING_EXEC},
+    {rodata_start, data_start, PAGING_READ},
+    {data_start, trap_guard, PAGING_READ | PAGING_WRITE},
+    {trap_stack_bottom, trap_stack_top, PAGING_READ | PAGING_WRITE},
+    {stack_bottom, stack_top, PAGING_READ | PAGING_WRITE},
+};
+
+void paging_enable(void)
 {
-    const unsigned rw = PAGING_READ | PAGING_WRITE;
-    const struct {
-        const char *start, *end;
-        unsigned attr;
-    } parts[] = {{image_start, rodata_start, PAGING_READ | PAGING_EXEC},
-                 {rodata_start, data_start, PAGING_READ},
-                 {data_start, trap_guard, rw},
-                 {trap_stack_bottom, trap_stack_top, rw},
-                 {stack_bottom, stack_top, rw}};
+    const struct machine *m = &boot_machine;
     for (unsigned i = 0; i < ARRAY_SIZE(parts); i++) {
         uintptr_t at = (uintptr_t)parts[i].start;
         paging_add(at, at, (size_t)(parts[i].end - parts[i].start), parts[i].attr);
     }
-}
-
-void paging_enable(void)
-{
-    flush();
+    const struct machine_range *tree = &m->reserved[0];
+    paging_add(tree->base.value, tree->base.value, tree->size, PAGING_READ);
+    paging_add(CONSOLE_PAGE, m->uart.regs.base.value, m->uart.regs.size, PAGING_READ | PAGING_WRITE);
+    paging_add(TEST_DEVICE_PAGE, m->test_device.base.value, m->test_device.size, PAGING_READ | PAGING_WRITE);
+    __asm__ volatile("sfence.vma" ::: "memory"); // orders the stores to the table; satp itself needs no other
     csr_write(CSR_SATP, SATP_SV39 | (uintptr_t)root >> PAGE_SHIFT);
-    flush();
 }

@@ -15,21 +15,6 @@
 
 #define SECOND_PATH_TICKS 20000000 // 2 s of the virt machine's timebase
 
-static struct mmio test_device = {.base = (volatile uint8_t *)CONFIG_FALLBACK_TEST_DEVICE_BASE,
-                                  .phys = {CONFIG_FALLBACK_TEST_DEVICE_BASE},
-                                  .size = sizeof(uint32_t)};
-
-void shutdown_early_init(phys_addr_t base)
-{
-    if (base.value)
-        test_device = mmio_physical(base, sizeof(uint32_t));
-}
-
-void shutdown_map(void)
-{
-    test_device = mmio_map_at_boot(MMIO_TEST_DEVICE, test_device.phys, test_device.size);
-}
-
 // The emulator ends a moment after the write, while this hart runs on. Asking the firmware too in that moment
 // would replace the exit code by its own, so the second path is taken only when nothing happens.
 static void wait_for_the_end(void)
@@ -44,8 +29,12 @@ void shutdown(int code)
     uint32_t status = code >= 0 && code <= 255 ? (uint32_t)code : 255;
     cpu_irq_save();
     trace_dump(); // what fails is logged there
-    if (test_device.base) {
-        mmio_write32(&test_device, 0, status ? status << TEST_CODE_SHIFT | TEST_FAIL : TEST_PASS);
+    struct machine_range device = boot_machine.test_device;
+    if (!device.size) // the device tree is not read yet
+        device = (struct machine_range){phys_addr(CONFIG_FALLBACK_TEST_DEVICE_BASE), sizeof(uint32_t)};
+    if (device.base.value) {
+        struct mmio regs = mmio_at_boot(TEST_DEVICE_PAGE, &device);
+        mmio_write32(&regs, 0, status ? status << TEST_CODE_SHIFT | TEST_FAIL : TEST_PASS);
         wait_for_the_end();
     }
     sbi_shutdown(status != 0);

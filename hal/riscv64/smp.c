@@ -14,6 +14,7 @@
 
 #include "core/log.h"
 #include "hal/cpu.h"
+#include "hal/irq.h"
 #include "hal/mem.h"
 #include "hal/paging.h"
 #include "hal/time.h"
@@ -98,12 +99,12 @@ static bool start_hart(unsigned long id)
     return true;
 }
 
-// The interrupt controller is set up here, as it is the boot hart's registers that this writes.
+// The question for messages sets up the interrupt controller here, as that writes the boot hart's registers.
 void smp_init(void)
 {
     const struct machine *m = machine();
     bool all = true;
-    irq_init();
+    msi_available();
     csr_set(CSR_SIE, SIE_SSIE);
     for (unsigned i = 0; i < m->nharts && all; i++)
         if (m->harts[i] != m->boot_hart)

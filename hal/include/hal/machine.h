@@ -43,9 +43,7 @@ struct pci_host {
 };
 
 struct machine_uart {
-    bool present;
-    phys_addr_t base;
-    uint64_t size;
+    struct machine_range regs; // size 0 if none
     unsigned irq;
     unsigned reg_shift; // register n is at byte n << reg_shift
 };
@@ -89,8 +87,8 @@ struct machine {
     struct machine_aplic aplic;
     struct machine_imsic imsic;
     struct pci_host pci;
-    phys_addr_t test_device;     // sifive_test, 0 if none
-    struct machine_range fw_cfg; // QEMU's firmware configuration, size 0 if none
+    struct machine_range test_device; // sifive_test, size 0 if none
+    struct machine_range fw_cfg;      // QEMU's firmware configuration, likewise
 };
 
 // The machine we run on. Valid from the start of the init levels on; never NULL. The first call reads the

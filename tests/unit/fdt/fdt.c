@@ -54,12 +54,12 @@ static void uart_and_test_device(void **state)
 {
     (void)state;
     assert_int_equal(read_tree(&(struct virt_tree){.nharts = 1}, 0), 0);
-    assert_true(m.uart.present);
-    assert_int_equal(m.uart.base.value, 0x10000000);
-    assert_int_equal(m.uart.size, 0x100);
+    assert_true(m.uart.regs.size);
+    assert_int_equal(m.uart.regs.base.value, 0x10000000);
+    assert_int_equal(m.uart.regs.size, 0x100);
     assert_int_equal(m.uart.irq, 10);
     assert_int_equal(m.uart.reg_shift, 0);
-    assert_int_equal(m.test_device.value, 0x100000);
+    assert_int_equal(m.test_device.base.value, 0x100000);
     assert_int_equal(m.fw_cfg.base.value, 0x10100000);
     assert_int_equal(m.fw_cfg.size, 0x18);
 }
@@ -139,7 +139,7 @@ static void disabled_or_absent_devices_are_not_present(void **state)
     assert_int_equal(read_tree(&(struct virt_tree){.nharts = 1, .pci_disabled = true}, 0), 0);
     assert_false(m.pci.present);
     assert_int_equal(read_tree(&(struct virt_tree){.nharts = 1, .no_pci = true, .no_uart = true}, 0), 0);
-    assert_false(m.pci.present || m.uart.present);
+    assert_false(m.pci.present || m.uart.regs.size);
 }
 
 static void interrupt_map_to_nowhere_disables_pci(void **state)
@@ -153,7 +153,7 @@ static void what_a_machine_must_have(void **state)
 {
     (void)state;
     assert_int_equal(read_tree(&(struct virt_tree){.nharts = 1, .no_memory = true}, 0), -EINVAL);
-    assert_true(m.uart.present); // what is there is still read, so that the failure can be told
+    assert_true(m.uart.regs.size); // what is there is still read, so that the failure can be told
     assert_int_equal(read_tree(&(struct virt_tree){.nharts = 1, .no_timebase = true}, 0), -EINVAL);
     assert_int_equal(m.nram, 2);
 }
