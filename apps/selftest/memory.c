@@ -66,12 +66,10 @@ static void test_sizes(void)
     check(posix_memalign(&p, 4096, 100) == 0 && (uintptr_t)p % 4096 == 0, "a block on a page boundary");
     free(p);
     check(posix_memalign(&p, 24, 100) == EINVAL, "alignment is a power of two");
-    char *text = realloc(NULL, 8);
-    strcpy(text, "as long");
-    text = realloc(text, 100000);
-    text = realloc(text, 8);
-    check(text && strcmp(text, "as long") == 0, "realloc() takes the bytes along");
-    free(text);
+    char *text = strdup("as long"), *longer = text ? realloc(text, 100000) : NULL;
+    char *again = longer ? realloc(longer, 8) : NULL;
+    check(again && strcmp(again, "as long") == 0, "realloc() takes the bytes along");
+    free(again);
     unsigned char *zeroes = calloc(1000, 1);
     bool zero = zeroes != NULL;
     for (size_t i = 0; zero && i < 1000; i++)
