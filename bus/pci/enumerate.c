@@ -10,14 +10,6 @@
 
 static void scan_bus(struct pci_bus *bus);
 
-/* Nothing answers: all ones; some old devices give zeros. */
-static bool is_absent(uint32_t id)
-{
-    uint16_t vendor = (uint16_t)id;
-
-    return vendor == 0xffff || vendor == 0;
-}
-
 static void set_bus_numbers(struct pci_device *bridge, unsigned secondary, unsigned subordinate)
 {
     pci_config_write32(bridge, PCI_REG_BRIDGE_BUSES,
@@ -106,7 +98,10 @@ static void scan_slot(struct pci_bus *bus, unsigned slot)
     unsigned functions = 1;
 
     for (; found.function < functions; found.function++) {
-        if (is_absent(pci_config_read32(&found, PCI_REG_VENDOR)))
+        uint16_t vendor = pci_config_read16(&found, PCI_REG_VENDOR);
+
+        /* Nothing answers: all ones; some old devices give zeros. */
+        if (vendor == 0xffff || vendor == 0)
             continue;
         if (add_function(&found) & PCI_HEADER_MULTIFUNCTION && found.function == 0)
             functions = PCI_FUNCTIONS;

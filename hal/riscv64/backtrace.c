@@ -2,12 +2,12 @@
 // The frame chain that -fno-omit-frame-pointer keeps: fp points behind the frame, with the return address at
 // fp - 8 and the caller's fp at fp - 16 (RISC-V ELF psABI, "Frame Pointer Convention"). picolibc has no frame
 // pointers, so one caller may be missing where a library function called back.
-#include "backtrace.h"
 #include "boot.h"
 #include "trap.h"
 
 #include "core/math.h"
 #include "hal/mem.h"
+#include "hal/trap.h"
 
 static bool is_frame_of(struct stack stack, uintptr_t fp)
 {

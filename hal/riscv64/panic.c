@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // panic() and the traps nobody expects: say why, print the registers and how we came here, end the machine.
 #define LOG_MODULE "panic"
-#include "backtrace.h"
 #include "boot.h"
 #include "csr.h"
 #include "trap.h"
@@ -17,6 +16,7 @@
 #include "hal/mem.h"
 #include "hal/panic.h"
 #include "hal/shutdown.h"
+#include "hal/trap.h"
 
 #define MAX_FRAMES 32
 

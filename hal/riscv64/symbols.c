@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "symbols.h"
+// The symbol table that tools/ksyms makes from the linked image and the second link puts into it.
 #include "boot.h"
 
 #include <string.h>
 
 #include "hal/trap.h"
+
+extern const uint32_t ksyms_count;
+extern const uint32_t ksyms_offsets[]; // of each function from image_start, ascending
+extern const char ksyms_names[];       // in the same order, each ended by a zero byte
 
 const char *symbol_lookup(uintptr_t pc, size_t *offset)
 {

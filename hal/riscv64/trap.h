@@ -14,6 +14,7 @@
 
 #ifndef __ASSEMBLER__
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct trap_frame {
@@ -24,6 +25,10 @@ struct trap_frame {
 };
 
 _Static_assert(sizeof(struct trap_frame) == FRAME_SIZE, "trap.S and trap_frame agree");
+
+// Fills `pcs` with at most `max` return addresses from where the trap interrupted the code on, innermost
+// first; frame->x[0] itself is not among them. Returns the count.
+size_t backtrace_from(const struct trap_frame *frame, uintptr_t *pcs, size_t max);
 
 // Called by trap.S on the trap stack.
 void trap_handle(struct trap_frame *frame);

@@ -36,15 +36,8 @@ static inline void list_insert_before(struct list_node *position, struct list_no
     position->prev = node;
 }
 
-static inline void list_add_tail(struct list_node *head, struct list_node *node)
-{
-    list_insert_before(head, node);
-}
-
-static inline void list_add_head(struct list_node *head, struct list_node *node)
-{
-    list_insert_before(head->next, node);
-}
+#define list_add_tail(head, node) list_insert_before(head, node)
+#define list_add_head(head, node) list_insert_before((head)->next, node)
 
 /* Takes `node` out of the list that it is in, if it is in one. */
 static inline void list_remove(struct list_node *node)
