@@ -14,19 +14,16 @@ static const struct pci_irq_ops *const modes[] = {[PCI_IRQ_NONE] = &no_ops,
                                                   [PCI_IRQ_MSI] = &pci_msi_ops,
                                                   [PCI_IRQ_MSIX] = &pci_msix_ops};
 
-static bool messages_wanted(void)
-{
 #ifdef CONFIG_PCI_MSI
-    return msi_available();
+#define BEST_MODE (msi_available() ? PCI_IRQ_MSIX : PCI_IRQ_INTX)
 #else
-    return false;
+#define BEST_MODE PCI_IRQ_INTX
 #endif
-}
 
 /* The mode that the device is in, or would be in: the best that it can. */
 static enum pci_irq_mode usable_mode(const struct pci_device *pdev)
 {
-    enum pci_irq_mode mode = messages_wanted() ? PCI_IRQ_MSIX : PCI_IRQ_INTX;
+    enum pci_irq_mode mode = BEST_MODE;
 
     if (pdev->irqs)
         return pdev->irqs->mode;

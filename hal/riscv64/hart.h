@@ -70,9 +70,8 @@ extern __thread struct thread *current;
 // A stack of `bytes`, rounded up to pages, above its guard page. False: no memory.
 bool stack_alloc(struct stack *stack, size_t bytes);
 
-// A thread that nobody knows of yet; thread_free() takes it back.
+// A thread that nobody knows of yet.
 struct thread *thread_new(const char *name, int (*fn)(void *), void *arg, size_t stack_bytes);
-void thread_free(struct thread *thread);
 
 // Saves the registers to *from, under the scheduler's lock, and goes on with those of *to.
 void context_switch(struct context *from, const struct context *to);

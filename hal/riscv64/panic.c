@@ -7,7 +7,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/math.h"
 #include "core/util.h"
@@ -140,8 +139,7 @@ void panic(const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    if (vsnprintf(message, sizeof(message), fmt, args) <= 0)
-        strcpy(message, "(no message)");
+    vsnprintf(message, sizeof(message), fmt, args);
     va_end(args);
     __asm__ volatile("ebreak");
     shutdown(1);

@@ -51,6 +51,15 @@ bool stack_alloc(struct stack *stack, size_t bytes)
     return false;
 }
 
+static void stack_free(const struct stack *stack)
+{
+    uintptr_t guard = (uintptr_t)stack->guard;
+    int error = paging_map(guard, phys_addr(guard), PAGE_SIZE, PAGING_READ | PAGING_WRITE);
+    if (error)
+        panic("cannot map the guard page of a stack: error %d", error);
+    page_free(stack->guard, (size_t)(stack->top - stack->guard) / PAGE_SIZE);
+}
+
 struct thread *thread_new(const char *name, int (*fn)(void *), void *arg, size_t stack_bytes)
 {
     struct thread *thread = calloc(1, sizeof(*thread));
@@ -67,16 +76,6 @@ struct thread *thread_new(const char *name, int (*fn)(void *), void *arg, size_t
     wait_queue_init(&thread->joiners);
     snprintf(thread->name, sizeof(thread->name), "%s", name);
     return thread;
-}
-
-void thread_free(struct thread *thread)
-{
-    uintptr_t guard = (uintptr_t)thread->stack.guard;
-    int error = paging_map(guard, phys_addr(guard), PAGE_SIZE, PAGING_READ | PAGING_WRITE);
-    if (error)
-        panic("thread %s: cannot map its guard page: error %d", thread->name, error);
-    page_free(thread->stack.guard, (size_t)(thread->stack.top - thread->stack.guard) / PAGE_SIZE);
-    free(thread);
 }
 
 struct thread *thread_create(const char *name, int (*fn)(void *), void *arg, size_t stack_bytes)
@@ -113,8 +112,9 @@ int thread_join(struct thread *thread)
     while (!thread->exited)
         sched_block(&thread->joiners, WAIT_FOREVER);
     sched_unlock(flags);
+    stack_free(&thread->stack);
     int result = thread->result;
-    thread_free(thread);
+    free(thread);
     return result;
 }
 
