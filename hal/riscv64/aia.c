@@ -39,20 +39,14 @@ static void imsic_write(unsigned long reg, unsigned long value)
 
 // The file takes every identity all the time: what is not to be sent is stopped at its source, the APLIC or
 // the device, which any hart can reach.
-static void enable(unsigned irq)
+static void enable(unsigned irq, bool on)
 {
     if (irq > aia.nwired)
         return;
     uint32_t hart = machine()->imsic.hart_index;
     mmio_write32(&aplic, SOURCECFG(irq), SOURCECFG_LEVEL_HIGH);
     mmio_write32(&aplic, TARGET(irq), hart << TARGET_HART_SHIFT | irq);
-    mmio_write32(&aplic, SETIENUM, irq);
-}
-
-static void disable(unsigned irq)
-{
-    if (irq <= aia.nwired)
-        mmio_write32(&aplic, CLRIENUM, irq);
+    mmio_write32(&aplic, on ? SETIENUM : CLRIENUM, irq);
 }
 
 static void dispatch(void)
@@ -74,11 +68,8 @@ static void message(unsigned irq, uint64_t *address, uint32_t *data)
     *data = irq;
 }
 
-static struct irq_chip aia = {.name = "APLIC and IMSIC",
-                              .enable = enable,
-                              .disable = disable,
-                              .dispatch = dispatch,
-                              .message = message};
+static struct irq_chip aia = {
+    .name = "APLIC and IMSIC", .enable = enable, .dispatch = dispatch, .message = message};
 
 const struct irq_chip *aia_init(void)
 {

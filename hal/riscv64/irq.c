@@ -86,7 +86,7 @@ int irq_attach(unsigned irq, irq_handler_t fn, void *arg)
     if (!twice)
         *end = handler;
     if (first)
-        chip->enable(irq);
+        chip->enable(irq, true);
     spin_unlock_irq(&lock, flags);
     if (twice)
         free(handler);
@@ -103,7 +103,7 @@ int irq_detach(unsigned irq, irq_handler_t fn, void *arg)
     if (handler)
         *link = handler->next;
     if (handler && !line->handlers)
-        chip->disable(irq);
+        chip->enable(irq, false);
     spin_unlock_irq(&lock, flags);
     free(handler);
     return handler ? 0 : -ENOENT;

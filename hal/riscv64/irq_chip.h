@@ -9,8 +9,7 @@ struct irq_chip {
     const char *name;
     unsigned nirqs;  // interrupts 1 … nirqs
     unsigned nwired; // of those, 1 … nwired are wired lines and the rest are messages
-    void (*enable)(unsigned irq);
-    void (*disable)(unsigned irq);
+    void (*enable)(unsigned irq, bool on);
     // Takes every pending interrupt: calls irq_deliver() for each.
     void (*dispatch)(void);
     // Fills in where a message for `irq` goes; NULL when the chip takes none.

@@ -16,23 +16,13 @@
 static struct mmio regs;
 static unsigned context;
 
-static void set_enabled(unsigned irq, bool on)
+static void enable(unsigned irq, bool on)
 {
     size_t word = ENABLE(context) + ENABLE_WORD(irq);
     uint32_t bit = UINT32_C(1) << irq % 32;
     uint32_t old = mmio_read32(&regs, word);
-    mmio_write32(&regs, word, on ? old | bit : old & ~bit);
-}
-
-static void enable(unsigned irq)
-{
     mmio_write32(&regs, PRIORITY(irq), 1);
-    set_enabled(irq, true);
-}
-
-static void disable(unsigned irq)
-{
-    set_enabled(irq, false);
+    mmio_write32(&regs, word, on ? old | bit : old & ~bit);
 }
 
 static void dispatch(void)
@@ -44,7 +34,7 @@ static void dispatch(void)
     }
 }
 
-static struct irq_chip plic = {.name = "PLIC", .enable = enable, .disable = disable, .dispatch = dispatch};
+static struct irq_chip plic = {.name = "PLIC", .enable = enable, .dispatch = dispatch};
 
 const struct irq_chip *plic_init(void)
 {
