@@ -177,11 +177,6 @@ static enum dt_kind kind_of(const void *strings_start, const void *end, enum dt_
     return otherwise;
 }
 
-static bool tells_kind(const char *name)
-{
-    return strcmp(name, "compatible") == 0 || strcmp(name, "device_type") == 0;
-}
-
 // A node without "status" is in use; "okay" is the only value with an o in front (2.3.4).
 static bool in_use(const uint32_t *node)
 {
@@ -205,7 +200,8 @@ const struct dt_node *dt_next(void)
             node->kind =
                 kind_of(token + 1, next, node[-1].kind == DT_RESERVED_MEMORY ? DT_RESERVED : DT_OTHER);
         } else if (*token == PROP && be32(token + 2) < dt_tree.strings_size) {
-            if (tells_kind(property_name(token)))
+            const char *name = property_name(token);
+            if (strcmp(name, "compatible") == 0 || strcmp(name, "device_type") == 0)
                 node->kind = kind_of(token + 3, next, node->kind);
         } else if (*token == END_NODE && node > walk.path) {
             walk.at = next;

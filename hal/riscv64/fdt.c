@@ -148,36 +148,25 @@ static void read_cpu(struct machine *m, struct dt_devices *devices, const struct
         log_warn("more than %d harts: hart %lu stays unused", MACHINE_MAX_HARTS, id);
 }
 
+// Those whose nodes refer to others are read when all have been seen.
+static void (*const readers[DT_KINDS])(struct machine *, const struct dt_node *,
+                                       const struct dt_devices *) = {
+    [DT_PLIC] = dt_read_plic, [DT_APLIC] = dt_read_aplic, [DT_IMSIC] = dt_read_imsic, [DT_PCI] = dt_read_pci};
+
 static void read_device_node(struct machine *m, struct dt_devices *devices, const struct dt_node *node)
 {
-    switch (node->kind) {
-    case DT_CPU_INTC:
+    if (node->kind == DT_CPU_INTC)
         devices->intc = *node;
-        break;
-    case DT_CPU:
+    else if (node->kind == DT_CPU)
         read_cpu(m, devices, node);
-        break;
-    case DT_PLIC:
-    case DT_APLIC:
-    case DT_IMSIC:
-    case DT_PCI:
-        if (devices->count < DT_MAX_DEVICES)
-            devices->nodes[devices->count++] = *node;
-        else
-            log_error("more than %d devices of the kinds we know", DT_MAX_DEVICES);
-        break;
-    default:
-        break;
-    }
+    else if (readers[node->kind] && devices->count < DT_MAX_DEVICES)
+        devices->nodes[devices->count++] = *node;
+    else if (readers[node->kind])
+        log_error("more than %d devices of the kinds we know", DT_MAX_DEVICES);
 }
 
 void machine_read_devices(struct machine *m)
 {
-    static void (*const readers[])(struct machine *, const struct dt_node *,
-                                   const struct dt_devices *) = {[DT_PLIC] = dt_read_plic,
-                                                                 [DT_APLIC] = dt_read_aplic,
-                                                                 [DT_IMSIC] = dt_read_imsic,
-                                                                 [DT_PCI] = dt_read_pci};
     struct dt_devices devices = {.count = 0};
     const struct dt_node *node;
     if (dt_tree.damaged)

@@ -224,11 +224,9 @@ int paging_query(uintptr_t virt, struct paging_leaf *out)
     if (virt >= SV39_LOW_END && virt < SV39_HIGH_START)
         return -ENOENT;
     paging_probe(virt, &leaf, &raw);
-    if (!leaf.attr)
-        return -ENOENT;
-    if (out)
+    if (out && leaf.attr)
         *out = leaf;
-    return 0;
+    return leaf.attr ? 0 : -ENOENT;
 }
 
 // Not inlined: what runs but once is to be little code.
