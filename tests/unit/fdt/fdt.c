@@ -149,6 +149,20 @@ static void interrupt_map_to_nowhere_disables_pci(void **state)
     assert_false(m.pci.present);
 }
 
+// Firmware takes nodes and properties out by writing NOP tokens over them.
+static void what_was_taken_out_is_not_there(void **state)
+{
+    (void)state;
+    virt_tree_build(buffer, &(struct virt_tree){.nharts = 1});
+    assert_int_equal(fdt_nop_property(buffer, fdt_path_offset(buffer, "/soc/plic@c000000"), "riscv,ndev"), 0);
+    assert_int_equal(fdt_nop_node(buffer, fdt_path_offset(buffer, "/soc/serial@10000000")), 0);
+    assert_int_equal(machine_from_fdt(&m, buffer, 0), 0);
+    assert_int_equal(m.uart.regs.size, 0);
+    assert_int_equal(m.plic.base.value, 0xc000000);
+    assert_int_equal(m.plic.nsources, 0);
+    assert_int_equal(m.test_device.base.value, 0x100000);
+}
+
 static void what_a_machine_must_have(void **state)
 {
     (void)state;
@@ -256,6 +270,7 @@ int main(void)
         cmocka_unit_test(pci_windows_and_interrupts),
         cmocka_unit_test(disabled_or_absent_devices_are_not_present),
         cmocka_unit_test(interrupt_map_to_nowhere_disables_pci),
+        cmocka_unit_test(what_was_taken_out_is_not_there),
         cmocka_unit_test(what_a_machine_must_have),
         cmocka_unit_test(too_many_reserved_ranges),
         cmocka_unit_test(long_bootargs_are_whole),
