@@ -21,7 +21,7 @@
 #define A         0x1000000u
 #define B         0x6000000u
 #define C         0xb000000u
-#define N         1152u /* a multiple of the tile's 96 rows, 64 columns and depth */
+#define N         1152u /* a multiple of the tile's 96 rows, 64 columns and depth 128 */
 #define ELEMENTS  (16u << 20)
 #define RUNS      5
 
@@ -105,9 +105,9 @@ static void bench_sgemm(struct simt *one, struct simt *two)
 {
     const struct simt_launch l = {.kernel = SGEMM_TILED,
                                   .args = ARGS,
-                                  .grid = {N / 64, N / 96, 1},
+                                  .grid = {N / 96, N / 64, 1},
                                   .block = {32, 16, 1},
-                                  .shared_size = 4 * (96 * 64 + 64 * 64)};
+                                  .shared_size = 4 * 128 * 64};
     float *want = malloc(sizeof(float) * N * N);
 
     for (uint32_t i = 0; i < N * N; i++) { /* small integers: any order of summation is exact */

@@ -15,42 +15,40 @@ static inline void barrier(void)
     __asm__ volatile("sw zero, 0(%0)" : : "r"(0x80001000u) : "memory");
 }
 
-/* c = a * b, n x n, n a multiple of 192 and 64. A thread computes ROWS x 2 results; 32 lanes cover 64
- * columns. */
+/* c = a * b, n x n, n a multiple of 96, 64 and 128. A thread computes ROWS x 2 results; 32 lanes cover 64
+ * columns. Warps share tiles of b; the rows of a are a warp's own, the same in all its lanes, and read where
+ * they are. Blocks one after the other take the same columns, so that these stay in a cache. */
 #define ROWS  6
-#define DEPTH 64
+#define DEPTH 128
 #define WARPS 16
 
 void sgemm_tiled(const float *a, const float *b, float *c, uint32_t n)
 {
-    float *tile_a = SHARED, *tile_b = tile_a + ROWS * WARPS * DEPTH, sum[ROWS][2] = {{0}};
-    uint32_t x = THREAD_X, y = THREAD_Y, row = BLOCK_Y * ROWS * WARPS, col = BLOCK_X * 64 + x;
+    float *tile = SHARED, sum[ROWS][2] = {{0}};
+    uint32_t x = THREAD_X, y = THREAD_Y, row = (BLOCK_X * WARPS + y) * ROWS, col = BLOCK_Y * 64 + x;
+    const float *pa = a + row * n;
 
     for (uint32_t k0 = 0; k0 < n; k0 += DEPTH) {
-        for (uint32_t r = y; r < ROWS * WARPS; r += WARPS) {
-            tile_a[r * DEPTH + x] = a[(row + r) * n + k0 + x];
-            tile_a[r * DEPTH + 32 + x] = a[(row + r) * n + k0 + 32 + x];
-        }
         for (uint32_t r = y; r < DEPTH; r += WARPS) {
-            tile_b[r * 64 + x] = b[(k0 + r) * n + col];
-            tile_b[r * 64 + 32 + x] = b[(k0 + r) * n + col + 32];
+            tile[r * 64 + x] = b[(k0 + r) * n + col];
+            tile[r * 64 + 32 + x] = b[(k0 + r) * n + col + 32];
         }
         barrier();
-        const float *pa = tile_a + y * ROWS * DEPTH, *pb = tile_b + x;
+        const float *pb = tile + x;
 #pragma clang loop unroll_count(4)
         for (uint32_t k = 0; k < DEPTH; k++, pa++, pb += 64) {
             float left = pb[0], right = pb[32];
 #pragma clang loop unroll(full)
             for (uint32_t i = 0; i < ROWS; i++) {
-                sum[i][0] += pa[i * DEPTH] * left;
-                sum[i][1] += pa[i * DEPTH] * right;
+                sum[i][0] += pa[i * n] * left;
+                sum[i][1] += pa[i * n] * right;
             }
         }
         barrier();
     }
     for (uint32_t i = 0; i < ROWS; i++) {
-        c[(row + y * ROWS + i) * n + col] = sum[i][0];
-        c[(row + y * ROWS + i) * n + col + 32] = sum[i][1];
+        c[(row + i) * n + col] = sum[i][0];
+        c[(row + i) * n + col + 32] = sum[i][1];
     }
 }
 

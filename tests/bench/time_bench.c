@@ -18,7 +18,7 @@
 #define A         0x1000000u
 #define B         0x2000000u
 #define C         0x3000000u
-#define N         576u /* as sgemm_tiled wants it */
+#define N         768u /* as sgemm_tiled wants it */
 #define ELEMENTS  (4u << 20)
 #define LAUNCHES  20
 
@@ -97,9 +97,9 @@ int main(void)
         {"sgemm_tiled",
          {.kernel = SGEMM_TILED,
           .args = ARGS,
-          .grid = {N / 64, N / 96, 1},
+          .grid = {N / 96, N / 64, 1},
           .block = {32, 16, 1},
-          .shared_size = 4 * (96 * 64 + 64 * 64)},
+          .shared_size = 4 * 128 * 64},
          N,
          N * N},
         {"vec_add",

@@ -229,8 +229,8 @@ struct jit_abs jit_abs_alu(enum simt_op op, struct jit_abs a, struct jit_abs b)
 
 bool jit_expects_quotient(const struct jit_variant *v, enum simt_op op, struct jit_abs a, struct jit_abs b)
 {
-    return v->same_quotient && (op == SIMT_OP_DIVU || op == SIMT_OP_REMU) && a.kind == JIT_AFFINE &&
-           a.value > 0 && b.kind <= JIT_UNIFORM;
+    return v->hopes && (op == SIMT_OP_DIVU || op == SIMT_OP_REMU) && a.kind == JIT_AFFINE && a.value > 0 &&
+           b.kind <= JIT_UNIFORM;
 }
 
 /* With one quotient q, lane l's remainder is base - q * b + stride * l. */
@@ -480,7 +480,14 @@ bool jit_branch_is_uniform(const struct jit_graph *g, uint32_t i, const struct j
 {
     const struct jit_node *node = &g->nodes[i];
     const struct simt_insn *in = &g->prog->insns[node->first + node->count - 1];
-    return s->reg[in->rs1].kind <= JIT_UNIFORM && s->reg[in->rs2].kind <= JIT_UNIFORM;
+    return jit_compares_scalars(in->op, s->reg[in->rs1], s->reg[in->rs2]);
+}
+
+bool jit_compares_scalars(enum simt_op op, struct jit_abs a, struct jit_abs b)
+{
+    bool apart = a.kind == JIT_AFFINE && b.kind == JIT_AFFINE && a.value == b.value;
+    return (a.kind <= JIT_UNIFORM && b.kind <= JIT_UNIFORM) ||
+           (apart && (op == SIMT_OP_BEQ || op == SIMT_OP_BNE));
 }
 
 /* ---- masked bodies ---- */

@@ -46,7 +46,8 @@ struct jit_variant {
     bool linear_x;   /* thread id x is affine in the lane index: block.x is a multiple of 32 or y = z = 1 */
     bool full_warps; /* the block is a multiple of 32 threads */
     bool exact;      /* each lane's instructions must be counted: compile no masked bodies */
-    bool same_quotient; /* expect an affine value divided to give one quotient for all lanes; code tests it */
+    bool hopes; /* expect one quotient for all lanes of an affine value divided, and words of VRAM that all
+                 * lanes load to be aligned; code tests it */
     uint32_t private_top; /* initial sp */
 };
 
@@ -90,6 +91,9 @@ struct jit_masked {
 /* Over the order in which masked bodies are visited; they exist from the first one that can be reached on. */
 struct jit_masked *jit_analyse_masked(const struct jit_graph *g, const struct jit_variant *v,
                                       const struct jit_state *full);
+
+/* A comparison of a and b is one of their scalars: they are uniform, or as far apart in all lanes. */
+bool jit_compares_scalars(enum simt_op op, struct jit_abs a, struct jit_abs b);
 
 /* The branch at the end of node i is decided by registers that are uniform in state s (that of its end). */
 bool jit_branch_is_uniform(const struct jit_graph *g, uint32_t i, const struct jit_state *s);

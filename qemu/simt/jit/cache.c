@@ -28,7 +28,7 @@ struct jit {
 static bool same_variant(const struct jit_variant *a, const struct jit_variant *b)
 {
     return a->linear_x == b->linear_x && a->full_warps == b->full_warps && a->exact == b->exact &&
-           a->same_quotient == b->same_quotient && a->private_top == b->private_top;
+           a->hopes == b->hopes && a->private_top == b->private_top;
 }
 
 static bool same_program(const struct simt_program *a, const struct simt_program *b)

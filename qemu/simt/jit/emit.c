@@ -290,15 +290,10 @@ static LLVMValueRef visible_chunk(struct jit_emit *e, unsigned r, struct jit_val
     return LLVMBuildSelect(e->b, jit_mask_chunk(e, e->mask, c), lanes, before, "");
 }
 
-static LLVMValueRef row_part(struct jit_emit *e, unsigned r, unsigned lane)
-{
-    LLVMValueRef at = jit_i64(e, (r & 31) * sizeof(simt_row) + lane * sizeof(uint32_t));
-    return LLVMBuildGEP2(e->b, e->i8, r < 32 ? e->x_rows : e->f_rows, &at, 1, "");
-}
-
 LLVMValueRef jit_row_chunk(struct jit_emit *e, unsigned r, unsigned c)
 {
-    return row_part(e, r, c * e->lanes);
+    LLVMValueRef at = jit_i64(e, (r & 31) * sizeof(simt_row) + c * e->lanes * sizeof(uint32_t));
+    return LLVMBuildGEP2(e->b, e->i8, r < 32 ? e->x_rows : e->f_rows, &at, 1, "");
 }
 
 void jit_spill(struct jit_emit *e, uint64_t set)
@@ -311,6 +306,12 @@ void jit_spill(struct jit_emit *e, uint64_t set)
     }
 }
 
+static LLVMValueRef lean_scalar(struct jit_emit *e, unsigned r)
+{
+    LLVMValueRef at = jit_i64(e, r);
+    return LLVMBuildGEP2(e->b, e->i32, e->scalars, &at, 1, "");
+}
+
 /* Register r into its row; returns what the row is then. */
 static struct jit_abs leave_row(struct jit_emit *e, unsigned r, struct jit_value *v, bool written)
 {
@@ -320,7 +321,7 @@ static struct jit_abs leave_row(struct jit_emit *e, unsigned r, struct jit_value
         return v->a;
     }
     if (v->a.kind != JIT_VARYING && !blend) {
-        LLVMBuildStore(e->b, jit_value_scalar(e, r, v), row_part(e, r, 0));
+        LLVMBuildStore(e->b, jit_value_scalar(e, r, v), lean_scalar(e, r));
         return v->a;
     }
     bool there = !blend && e->is_masked && e->masked_in_rows;
@@ -351,7 +352,7 @@ void jit_take_rows(struct jit_emit *e, const struct jit_state *state, uint64_t s
             continue;
         }
         if (kind != JIT_VARYING) {
-            LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->i32, row_part(e, r, 0), ""), e->scalar_var[r]);
+            LLVMBuildStore(e->b, LLVMBuildLoad2(e->b, e->i32, lean_scalar(e, r), ""), e->scalar_var[r]);
         }
         bool there = kind != JIT_VARYING || (masked && e->masked_in_rows);
         for (unsigned c = 0; !there && c < e->chunks; c++) {

@@ -54,6 +54,7 @@ struct jit_group {
     int32_t low, high; /* bytes touched relative to the base register: [low, high) */
     LLVMValueRef host; /* host address of base + low once checked */
     bool stores, checked;
+    bool words; /* all are of 4 bytes, as far apart as words are */
 };
 
 struct jit_emit {
@@ -70,7 +71,7 @@ struct jit_emit {
     unsigned lanes, chunks;                                            /* of a vector; vectors of a warp */
     LLVMTypeRef i1, i8, i16, i32, i64, lane_bits, f32, ptr, vec, fvec; /* vec: lanes x i32 */
     LLVMValueRef vram, shared, vram_size, shared_size, private_size, mask_in, entry, alone, stream;
-    LLVMValueRef warp, priv, x_rows, f_rows; /* of the warp that runs */
+    LLVMValueRef warp, priv, x_rows, f_rows, scalars; /* of the warp that runs */
     LLVMValueRef scalar_var[JIT_REGS], pend_var[JIT_MAX_NODES];
     LLVMValueRef vector_var[2][JIT_REGS][JIT_MAX_CHUNKS]; /* of full bodies, of masked ones: the same, or */
     bool masked_in_rows;                                  /* masked bodies keep theirs in the rows */

@@ -315,7 +315,7 @@ static LLVMValueRef ends_agree(struct jit_emit *e, LLVMValueRef *cond)
 static bool branch_is_uniform(struct jit_emit *e)
 {
     const struct simt_insn *in = last_insn(e);
-    return jit_get(e, in->rs1)->a.kind <= JIT_UNIFORM && jit_get(e, in->rs2)->a.kind <= JIT_UNIFORM;
+    return jit_compares_scalars(in->op, jit_get(e, in->rs1)->a, jit_get(e, in->rs2)->a);
 }
 
 static void full_branch(struct jit_emit *e)
@@ -844,6 +844,7 @@ static void emit_warp(struct jit_emit *e)
     e->priv = LLVMBuildLoad2(e->b, e->ptr, jit_warp_field(e, offsetof(struct simt_warp, priv)), "");
     e->x_rows = jit_warp_field(e, offsetof(struct simt_warp, x));
     e->f_rows = jit_warp_field(e, offsetof(struct simt_warp, f));
+    e->scalars = jit_warp_field(e, offsetof(struct simt_warp, scalars));
     LLVMBuildStore(e->b, insns, e->begun_var);
     LLVMBuildStore(e->b, LLVMBuildAdd(e->b, insns, limit, ""), e->limit_var);
     for (unsigned r = 1; r < JIT_REGS; r++) {

@@ -93,10 +93,11 @@ void jit_group_accesses(struct jit_emit *e)
             struct jit_group *group = open[in->rs1] ? &e->groups[open[in->rs1] - 1] : NULL;
             if (!group && e->group_count < sizeof(e->groups) / sizeof(e->groups[0])) {
                 group = &e->groups[e->group_count++];
-                *group = (struct jit_group){.low = low, .high = high};
+                *group = (struct jit_group){.low = low, .high = high, .words = true};
                 open[in->rs1] = e->group_count;
             }
             if (group) {
+                group->words &= high - low == 4 && (low - group->low) % 4 == 0;
                 group->low = low < group->low ? low : group->low;
                 group->high = high > group->high ? high : group->high;
                 group->stores |= is_store(in);
@@ -119,6 +120,20 @@ static void note_dirty(struct jit_emit *e, LLVMValueRef offset)
     LLVMBuildStore(e->b, jit_intrinsic(e, "llvm.umin", e->i32, args, 2), field);
 }
 
+/* Each access of the group is a word that lies in one segment, once the code has tested that the first does.
+ */
+static bool expects_aligned(const struct jit_emit *e, const struct jit_group *group, struct jit_abs base,
+                            enum jit_window kind)
+{
+    return e->variant->hopes && group->words && base.kind <= JIT_UNIFORM && kind == JIT_VRAM;
+}
+
+static void require_aligned(struct jit_emit *e, LLVMValueRef address)
+{
+    LLVMValueRef low = LLVMBuildAnd(e->b, address, jit_i32(e, 3), "");
+    jit_require(e, LLVMBuildICmp(e->b, LLVMIntEQ, low, jit_i32(e, 0), ""));
+}
+
 /* Host address of the group's lowest byte in lane 0, checked for all its bytes in all lanes. */
 static void check_group(struct jit_emit *e, struct jit_group *group, struct jit_value *base, unsigned rs1,
                         enum jit_window kind)
@@ -131,9 +146,11 @@ static void check_group(struct jit_emit *e, struct jit_group *group, struct jit_
     LLVMValueRef end = LLVMBuildAdd(e->b, LLVMBuildZExt(e->b, offset, e->i64, ""), jit_i64(e, span), "");
 
     jit_require(e, LLVMBuildICmp(e->b, LLVMIntULE, end, w.size, ""));
+    if (expects_aligned(e, group, base->a, kind)) {
+        require_aligned(e, offset);
+    }
     if (kind == JIT_PRIVATE) {
-        LLVMValueRef low = LLVMBuildAnd(e->b, offset, jit_i32(e, 3), "");
-        jit_require(e, LLVMBuildICmp(e->b, LLVMIntEQ, low, jit_i32(e, 0), ""));
+        require_aligned(e, offset);
         if (group->stores) {
             note_dirty(e, offset);
         }
@@ -740,7 +757,9 @@ static void access_group(struct jit_emit *e, const struct access *a, struct jit_
         if (row) {
             count_stride(e, addr, a->size);
         } else if (!e->slice_next) {
-            jit_add_counter(e, e->transactions_var, segments(e, addr, jit_i32(e, a->size)));
+            bool one = expects_aligned(e, group, base->a, kind);
+            jit_add_counter(e, e->transactions_var,
+                            one ? jit_i64(e, 1) : segments(e, addr, jit_i32(e, a->size)));
         }
     }
     count_bytes(e, a->size);

@@ -39,9 +39,10 @@ struct jit_frame {
     uint64_t sweep_limit;
     uint64_t begun; /* out: instructions issued before the last one began */
 
-    uint64_t insns;      /* out: issued */
+    uint64_t bytes; /* out, and not beside transactions: loads of both at once would wait for both stores */
+    uint64_t insns; /* out: issued */
     uint64_t lane_insns; /* out: the same times active lanes */
-    uint64_t divergences, transactions, bytes;
+    uint64_t divergences, transactions;
     uint64_t barriers; /* out: that were complete at once */
     uint32_t exit;     /* out: rows are as left at exit number exit - 1; 0: they were not touched */
     uint32_t pc, left; /* out: see enum jit_status */

@@ -51,13 +51,14 @@ static uint32_t stride_of(struct jit_abs a)
     return a.kind == JIT_AFFINE ? (uint32_t)a.value : 0;
 }
 
-void jit_rows_fill(const struct jit_exits *x, const struct jit_exit *exit, simt_row *xrows, simt_row *frows)
+void jit_rows_fill(const struct jit_exits *x, const struct jit_exit *exit, const uint32_t scalars[JIT_REGS],
+                   simt_row *xrows, simt_row *frows)
 {
     for (uint32_t i = exit->first; i < exit->first + exit->count; i++) {
         struct jit_abs a = x->rows[i].abs;
         unsigned reg = x->rows[i].reg;
         uint32_t *row = reg < 32 ? xrows[reg] : frows[reg - 32];
-        uint32_t first = a.kind == JIT_CONST ? (uint32_t)a.value : row[0], stride = stride_of(a);
+        uint32_t first = a.kind == JIT_CONST ? (uint32_t)a.value : scalars[reg], stride = stride_of(a);
         for (uint32_t l = 0; l < SIMT_LANES; l++) {
             row[l] = a.kind == JIT_VARYING ? row[l] : first + stride * l;
             row[l] = a.bits == JIT_BITS_RAW && simt_f32_is_nan(row[l]) ? SIMT_F32_NAN : row[l];
@@ -71,7 +72,8 @@ static bool fits_raw(uint32_t bits)
 }
 
 /* Lanes that have ended get what the others' value says, or 0. */
-static bool pack_row(uint32_t *row, uint32_t mask, struct jit_abs a, bool may_be_inexact)
+static bool pack_row(uint32_t *row, uint32_t *scalar_out, uint32_t mask, struct jit_abs a,
+                     bool may_be_inexact)
 {
     uint32_t lane = (uint32_t)__builtin_ctz(mask), stride = stride_of(a);
     uint32_t first = a.kind == JIT_CONST ? (uint32_t)a.value : row[lane] - stride * lane;
@@ -85,6 +87,7 @@ static bool pack_row(uint32_t *row, uint32_t mask, struct jit_abs a, bool may_be
         fits &= !scalar || row[l] == want;
         fits &= !may_be_inexact || fits_raw(row[l]);
     }
+    *scalar_out = first;
     uint32_t low = a.align < 32 ? (1u << a.align) - 1 : UINT32_MAX;
     bool aligned = a.kind == JIT_CONST || !scalar || (first & low) == 0;
     return fits && aligned;
@@ -94,7 +97,8 @@ bool jit_rows_pack(struct simt_warp *w, uint32_t mask, const struct jit_state *s
 {
     for (unsigned r = 1; r < JIT_REGS; r++) {
         struct jit_abs a = state->reg[r];
-        if ((live >> r & 1) && !pack_row(row_of(w, r), mask, a, r >= 32 && a.bits != JIT_BITS_EXACT)) {
+        if ((live >> r & 1) &&
+            !pack_row(row_of(w, r), &w->scalars[r], mask, a, r >= 32 && a.bits != JIT_BITS_EXACT)) {
             return false;
         }
     }

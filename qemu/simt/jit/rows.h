@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Registers on their way between compiled code and the warp's rows. Compiled code leaves and takes rows that
- * are lean: of a register that is uniform or affine only lane 0's word counts, of a constant not even that,
- * and NaNs are raw where the analysis has them so. What is what stands in a table beside the code, so that no
- * code is compiled for what happens rarely.
+ * are lean: a register that is uniform or affine is one word of warp.scalars, which lie side by side, a
+ * constant is nowhere, and NaNs are raw where the analysis has them so. What is what stands in a table beside
+ * the code, so that no code is compiled for what happens rarely.
  */
 #ifndef SIMT_JIT_ROWS_H
 #define SIMT_JIT_ROWS_H
@@ -35,7 +35,8 @@ void jit_exits_add_row(struct jit_exits *x, unsigned reg, struct jit_abs abs);
 void jit_exits_free(struct jit_exits *x);
 
 /* Rows that were left at an exit become what the interpreter expects. */
-void jit_rows_fill(const struct jit_exits *x, const struct jit_exit *exit, simt_row *xrows, simt_row *frows);
+void jit_rows_fill(const struct jit_exits *x, const struct jit_exit *exit, const uint32_t scalars[JIT_REGS],
+                   simt_row *xrows, simt_row *frows);
 
 /* The interpreter's rows become lean ones as state wants them, for the registers of live. All live lanes are
  * in mask. False: they do not fit; the interpreter can go on with them all the same. */

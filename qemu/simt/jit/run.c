@@ -128,7 +128,7 @@ static struct jit_variant variant_of(const struct simt_cu *cu)
     return (struct jit_variant){
         .linear_x = linear_x(l),
         .full_warps = threads_of(l) % SIMT_LANES == 0,
-        .same_quotient = true,
+        .hopes = true,
         .exact = simt_get_config(cu->dev)->max_insns != 0 || (cu->reads & SIMT_READS_COUNTERS),
         .private_top = SIMT_PRIVATE_BASE + cu->private_size,
     };
@@ -162,7 +162,7 @@ static struct jit_entry *find_entry(struct jit *j, struct simt_cu *cu)
 
     if (entry && entry->misfit) {
         jit_entry_put(j, entry);
-        v.same_quotient = false;
+        v.hopes = false;
         entry = jit_entry_get(j, cu->prog, &v);
     }
     return entry;
@@ -274,7 +274,7 @@ static enum simt_stop leave(const struct jit_compiled *code, struct jit_frame *f
 
 static void fill_rows(const struct jit_compiled *code, struct simt_warp *w)
 {
-    jit_rows_fill(&code->exits, &code->exits.exits[w->lean - 1], w->x, w->f);
+    jit_rows_fill(&code->exits, &code->exits.exits[w->lean - 1], w->scalars, w->x, w->f);
     w->lean = 0;
 }
 
@@ -289,7 +289,7 @@ void jit_registers(const struct jit_session *s, const struct simt_warp *w, struc
     simt_copy_registers(w, out);
     if (w->lean) {
         const struct jit_exits *exits = &s->entry->code.exits;
-        jit_rows_fill(exits, &exits->exits[w->lean - 1], out->x, out->f);
+        jit_rows_fill(exits, &exits->exits[w->lean - 1], w->scalars, out->x, out->f);
     }
 }
 

@@ -34,9 +34,10 @@ typedef uint32_t simt_row[SIMT_LANES]; /* one register of all lanes */
 struct simt_warp {
     alignas(64) simt_row x[33]; /* x[32] takes results for x0 */
     simt_row f[32];
-    simt_row lanes;  /* all ones in the running path's lanes, else 0 */
-    simt_row addr;   /* addresses of the memory instruction being executed */
-    simt_row target; /* of the jalr being executed */
+    uint32_t scalars[64]; /* the JIT's, with lean: of x, then f */
+    simt_row lanes;       /* all ones in the running path's lanes, else 0 */
+    simt_row addr;        /* addresses of the memory instruction being executed */
+    simt_row target;      /* of the jalr being executed */
     simt_row fflags, frm;
     simt_row ballot;    /* last value stored to the ballot word */
     simt_row exchange;  /* exchange window */

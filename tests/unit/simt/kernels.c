@@ -526,3 +526,27 @@ __attribute__((section(".text.startup"))) void k_instret(u32 *out, const u32 *in
     out[2 * t] = start;
     out[2 * t + 1] = end;
 }
+
+/* A loop that ends where a pointer of the thread's own gets to another one. */
+void k_pointer_loop(u32 *out, const u32 *in)
+{
+    const u32 *p = in + thread(), *end = p + 37 * 64;
+    u32 sum = 0;
+    do {
+        sum = hash(sum ^ *p);
+        p += 64;
+        OPAQUE(p);
+    } while (p != end);
+    out[thread()] = sum;
+}
+
+/* Words at an address that is the same in all lanes, `shift` bytes behind an aligned one. */
+void k_uniform_words(u32 *out, const u32 *in, u32 shift)
+{
+    const char *p = (const char *)in + shift;
+    u32 sum = 0;
+    for (u32 i = 0; i < 40; i++, p += 12) {
+        sum = hash(sum ^ ((const u32 *)p)[0]) + ((const u32 *)p)[2];
+    }
+    out[thread()] = sum;
+}
