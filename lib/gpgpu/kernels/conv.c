@@ -6,27 +6,26 @@
  */
 #include "kernel_activation.h"
 
-/* col[(c kh + ky) kw + kx][oy ow + ox] = x[c][oy sh - pt + ky dh][ox sw - pl + kx dw]; z: batch item. */
-KERNEL(im2col, IN(x), OUT(col), U32(channels), U32(h), U32(w), U32(kh), DIVISOR(kw), U32(oh), DIVISOR(ow),
-       DIVISOR(taps), U32(stride_h), U32(stride_w), U32(pad_t), U32(pad_l), U32(dil_h), U32(dil_w),
-       U32(x_stride))
+/* col[(c kh + ky) kw + kx][oy ow + ox] = x[c][oy sh - pt + ky dh][ox sw - pl + kx dw]; z: batch item. A
+ * thread finds its pixel's place once for all taps of a channel. */
+KERNEL(im2col, IN(x), OUT(col), U32(channels), U32(h), U32(w), U32(kh), U32(kw), U32(oh), DIVISOR(ow),
+       U32(stride_h), U32(stride_w), U32(pad_t), U32(pad_l), U32(dil_h), U32(dil_w), U32(x_stride))
 {
     uint32_t pixels = oh * ow;
-    uint32_t rows = channels * kh * kw;
     const float *item = x + block_idx_z() * x_stride;
-    float *item_col = col + block_idx_z() * rows * pixels;
-    for (uint32_t row = block_idx_y(); row < rows; row += grid_dim_y()) {
-        uint32_t ch = DIVIDE(row, taps);
-        uint32_t tap = row - ch * taps;
-        uint32_t ky = DIVIDE(tap, kw);
-        uint32_t kx = tap - ky * kw;
+    float *item_col = col + block_idx_z() * channels * kh * kw * pixels;
+    for (uint32_t ch = block_idx_y(); ch < channels; ch += grid_dim_y()) {
         FOR_EACH (i, pixels) {
             uint32_t oy = DIVIDE(i, ow);
-            uint32_t ox = i - oy * ow;
-            uint32_t iy = oy * stride_h + ky * dil_h - pad_t; /* below 0 wraps, and is not < h */
-            uint32_t ix = ox * stride_w + kx * dil_w - pad_l;
-            uint32_t ok = (uint32_t)(iy < h) & (uint32_t)(ix < w);
-            item_col[row * pixels + i] = keep_if(ok, item[within((ch * h + iy) * w + ix, x_stride)]);
+            uint32_t iy = oy * stride_h - pad_t; /* below 0 wraps, and is not < h */
+            uint32_t first = (i - oy * ow) * stride_w - pad_l;
+            float *to = item_col + ch * kh * kw * pixels + i;
+            for (uint32_t ky = 0; ky < kh; ky++, iy += dil_h) {
+                uint32_t row_ok = iy < h;
+                uint32_t ix = first, at = (ch * h + iy) * w + ix;
+                for (uint32_t kx = 0; kx < kw; kx++, ix += dil_w, at += dil_w, to += pixels)
+                    *to = keep_if(row_ok & (uint32_t)(ix < w), item[within(at, x_stride)]);
+            }
         }
     }
 }

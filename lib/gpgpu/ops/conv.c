@@ -82,14 +82,12 @@ static int launch_im2col(const struct tensor *x, uint32_t first, const struct co
                          struct tensor *col)
 {
     const struct window *win = &s->win;
-    uint32_t taps = win->kh * win->kw;
-    struct op_grid grid = op_grid_planes(x->tc, s->oh * s->ow, s->ic * taps, s->n);
+    struct op_grid grid = op_grid_planes(x->tc, s->oh * s->ow, s->ic, s->n);
     uint32_t item = s->ic * s->h * s->w;
     return OP_LAUNCH(x->tc, im2col, grid, op_addr_at(x, (size_t)first * item), op_addr(col), op_u32(s->ic),
-                     op_u32(s->h), op_u32(s->w), op_u32(win->kh), OP_DIVISOR(win->kw), op_u32(s->oh),
-                     OP_DIVISOR(s->ow), OP_DIVISOR(taps), op_u32(win->stride_h), op_u32(win->stride_w),
-                     op_u32(win->pad_t), op_u32(win->pad_l), op_u32(win->dil_h), op_u32(win->dil_w),
-                     op_u32(item));
+                     op_u32(s->h), op_u32(s->w), op_u32(win->kh), op_u32(win->kw), op_u32(s->oh),
+                     OP_DIVISOR(s->ow), op_u32(win->stride_h), op_u32(win->stride_w), op_u32(win->pad_t),
+                     op_u32(win->pad_l), op_u32(win->dil_h), op_u32(win->dil_w), op_u32(item));
 }
 
 /* col into items [first, first + s->n) of x. */

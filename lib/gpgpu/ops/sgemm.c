@@ -6,7 +6,6 @@
 
 _Static_assert((int)ACT_RELU == (int)ACTIVATE_RELU && (int)ACT_TANH == (int)ACTIVATE_TANH, "same numbering");
 
-#define MOST_WARPS  16u
 #define LEAST_WARPS 4u /* below this, staging B costs more than it saves */
 
 static uint32_t tiles_m(uint32_t m, uint32_t warps)
@@ -14,12 +13,11 @@ static uint32_t tiles_m(uint32_t m, uint32_t warps)
     return (uint32_t)div_round_up(m, SGEMM_ROWS * warps);
 }
 
-/* As many warps as share one tile of B, but blocks enough to occupy every compute unit. */
+/* As many warps as share one tile of B, all blocks about as full, but blocks enough to occupy every compute
+ * unit. */
 static uint32_t choose_warps(const struct tensor_context *tc, const struct gemm_call *call)
 {
-    uint32_t warps = tiles_m(call->m, 1);
-    if (warps > MOST_WARPS)
-        warps = MOST_WARPS;
+    uint32_t warps = (uint32_t)div_round_up(tiles_m(call->m, 1), tiles_m(call->m, SGEMM_WARPS));
     uint64_t tiles_n = div_round_up(call->n, SGEMM_TILE_N) * call->batch;
     while (warps > LEAST_WARPS && tiles_m(call->m, warps) * tiles_n < tc->caps.compute_units)
         warps /= 2;
@@ -28,11 +26,14 @@ static uint32_t choose_warps(const struct tensor_context *tc, const struct gemm_
 
 int op_gemm(struct tensor_context *tc, const struct gemm_call *call)
 {
-    uint32_t warps = choose_warps(tc, call);
+    uint32_t warps = choose_warps(tc, call), tiles = tiles_m(call->m, warps);
+    uint32_t depth = call->k < SGEMM_DEPTH ? call->k : SGEMM_DEPTH;
+    uint32_t rows =
+        depth > SGEMM_ROWS * warps ? depth : SGEMM_ROWS * warps; /* of the tile, then of results */
     struct op_grid grid = {
-        .blocks = {(uint32_t)div_round_up(call->n, SGEMM_TILE_N), tiles_m(call->m, warps), call->batch},
+        .blocks = {tiles * (uint32_t)div_round_up(call->n, SGEMM_TILE_N), 1, call->batch},
         .threads = {SGEMM_LANES, warps, 1},
-        .shared_bytes = SGEMM_SHARED(warps),
+        .shared_bytes = SGEMM_SHARED(rows),
     };
     uint32_t flags = call->bias ? call->flags : call->flags & ~(uint32_t)(SGEMM_BIAS_ROW | SGEMM_BIAS_COL);
     struct gpgpu_arg bias = call->bias ? op_addr_at(call->bias, call->bias_offset) : op_addr(NULL);
@@ -54,6 +55,7 @@ int op_gemm(struct tensor_context *tc, const struct gemm_call *call)
         op_u32(call->activation),
         op_f32(call->alpha),
         op_f32(call->beta),
+        OP_DIVISOR(tiles),
     };
     bool cheap = call->activation == ACTIVATE_NONE || call->activation == ACTIVATE_RELU;
     return op_launch(tc, cheap ? KERNEL_sgemm : KERNEL_sgemm_activate, &grid, args, ARRAY_SIZE(args));

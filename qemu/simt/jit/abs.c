@@ -258,14 +258,37 @@ struct jit_abs jit_abs_ctrl(const struct jit_variant *v, uint32_t offset)
     }
 }
 
+static struct jit_abs address_of(const struct jit_state *s, const struct simt_insn *in)
+{
+    return jit_abs_alu(SIMT_OP_ADD, s->reg[in->rs1], jit_abs_const((uint32_t)in->imm));
+}
+
+unsigned jit_slot_of(const struct jit_variant *v, struct jit_abs addr)
+{
+    uint32_t below = v->private_top - (uint32_t)addr.value;
+    bool known = addr.kind == JIT_CONST && jit_window_of(addr) == JIT_PRIVATE;
+
+    return known && below % 4 == 0 && below > 0 && below <= 4 * JIT_SLOTS ? below / 4 - 1 : JIT_SLOTS;
+}
+
+static bool is_word(enum simt_op op)
+{
+    return op == SIMT_OP_LW || op == SIMT_OP_FLW || op == SIMT_OP_SW || op == SIMT_OP_FSW;
+}
+
 static struct jit_abs load_result(const struct jit_variant *v, const struct jit_state *s,
                                   const struct simt_insn *in)
 {
-    struct jit_abs addr = jit_abs_alu(SIMT_OP_ADD, s->reg[in->rs1], jit_abs_const((uint32_t)in->imm));
+    struct jit_abs addr = address_of(s, in);
     enum jit_window window = jit_window_of(addr);
+    unsigned slot = jit_slot_of(v, addr);
     bool varying =
         addr.kind > JIT_UNIFORM || window == JIT_PRIVATE || window == JIT_SYNC || window == JIT_CTRL;
 
+    if (slot < JIT_SLOTS && is_word(in->op)) {
+        bool scalar = in->op == SIMT_OP_LW || s->slot[slot].kind <= JIT_UNIFORM;
+        return scalar ? s->slot[slot] : jit_abs_of(JIT_VARYING);
+    }
     if (window == JIT_CTRL && addr.kind == JIT_CONST) {
         return jit_abs_ctrl(v, (uint32_t)addr.value - SIMT_CTRL_BASE);
     }
@@ -416,6 +439,11 @@ bool jit_state_merge(struct jit_state *into, const struct jit_state *from, bool 
         changed |= memcmp(&m, &into->reg[r], sizeof(m)) != 0;
         into->reg[r] = m;
     }
+    for (unsigned i = 0; i < JIT_SLOTS; i++) {
+        struct jit_abs m = merge(into->slot[i], from->slot[i], false);
+        changed |= memcmp(&m, &into->slot[i], sizeof(m)) != 0;
+        into->slot[i] = m;
+    }
     return changed;
 }
 
@@ -424,6 +452,9 @@ void jit_state_entry(struct jit_state *s, const struct jit_variant *v)
     for (unsigned r = 0; r < JIT_REGS; r++) {
         s->reg[r] = jit_abs_const(0);
     }
+    for (unsigned i = 0; i < JIT_SLOTS; i++) {
+        s->slot[i] = jit_abs_of(JIT_VARYING);
+    }
     s->reg[1] = jit_abs_const(SIMT_EXIT_PC);
     s->reg[2] = jit_abs_const(v->private_top);
     for (unsigned a = 10; a < 10 + SIMT_ARG_REGS; a++) {
@@ -431,18 +462,56 @@ void jit_state_entry(struct jit_state *s, const struct jit_variant *v)
     }
 }
 
-void jit_state_through(const struct jit_graph *g, const struct jit_variant *v, uint32_t i,
+static void forget_slots(struct jit_state *s)
+{
+    for (unsigned i = 0; i < JIT_SLOTS; i++) {
+        s->slot[i] = jit_abs_of(JIT_VARYING);
+    }
+}
+
+/* What a store leaves in the slots. Code for one that is guessed to go elsewhere tests that it does. */
+static void store_step(const struct jit_variant *v, struct jit_state *s, const struct simt_insn *in,
+                       bool masked)
+{
+    struct jit_abs addr = address_of(s, in), value = s->reg[in->op == SIMT_OP_FSW ? F(in->rs2) : in->rs2];
+    enum jit_window window = jit_window_of(addr);
+    unsigned slot = jit_slot_of(v, addr);
+
+    if (window == JIT_VRAM || window == JIT_SHARED || (window != JIT_PRIVATE && addr.kind == JIT_CONST)) {
+        return;
+    }
+    if (!is_word(in->op) || addr.kind != JIT_CONST || (addr.value & 3) != 0) {
+        forget_slots(s);
+    } else if (slot < JIT_SLOTS) {
+        value.bits = JIT_BITS_ANY; /* in memory bits are exact */
+        s->slot[slot] = masked ? jit_abs_of(JIT_VARYING) : value;
+    }
+}
+
+void jit_abs_step(const struct jit_variant *v, struct jit_state *s, const struct simt_insn *in, uint32_t pc,
+                  bool masked)
+{
+    uint64_t defs = jit_defs(in);
+    enum simt_format format = simt_op_format(in->op);
+    struct jit_abs r = defs ? jit_abs_insn(v, s, in, pc) : (struct jit_abs){0};
+
+    if (format == SIMT_FMT_STORE || format == SIMT_FMT_FSTORE) {
+        store_step(v, s, in, masked);
+    } else if (format == SIMT_FMT_AMO || format == SIMT_FMT_LR) {
+        forget_slots(s);
+    }
+    if (defs) {
+        s->reg[__builtin_ctzll(defs)] = r;
+    }
+}
+
+void jit_state_through(const struct jit_graph *g, const struct jit_variant *v, uint32_t i, bool masked,
                        struct jit_state *s)
 {
     const struct jit_node *node = &g->nodes[i];
 
     for (uint32_t k = 0; k < node->count; k++) {
-        const struct simt_insn *in = &g->prog->insns[node->first + k];
-        uint64_t defs = jit_defs(in);
-        if (defs) {
-            struct jit_abs r = jit_abs_insn(v, s, in, node->pc + 4 * k);
-            s->reg[__builtin_ctzll(defs)] = r;
-        }
+        jit_abs_step(v, s, &g->prog->insns[node->first + k], node->pc + 4 * k, masked);
     }
 }
 
@@ -466,7 +535,7 @@ struct jit_state *jit_analyse_full(const struct jit_graph *g, const struct jit_v
                 continue;
             }
             struct jit_state s = states[i];
-            jit_state_through(g, v, i, &s);
+            jit_state_through(g, v, i, false, &s);
             for (unsigned k = 0; k < 2; k++) {
                 uint32_t t = g->nodes[i].succ[k];
                 changed |= t != JIT_NO_NODE && jit_state_merge(&states[t], &s, is_header(g, t));
@@ -532,7 +601,7 @@ static void seed(const struct jit_graph *g, const struct jit_variant *v, const s
             node->succ[1] == JIT_NO_NODE) {
             continue;
         }
-        jit_state_through(g, v, i, &s);
+        jit_state_through(g, v, i, false, &s);
         if (!jit_branch_is_uniform(g, i, &s)) {
             jit_state_merge(&m->entry[first], &s, false);
         }
@@ -547,7 +616,7 @@ static void masked_through(const struct jit_graph *g, const struct jit_variant *
     const struct jit_node *node = &g->nodes[i];
     uint64_t written = 0;
 
-    jit_state_through(g, v, i, s);
+    jit_state_through(g, v, i, true, s);
     for (uint32_t k = 0; k < node->count; k++) {
         written |= jit_defs(&g->prog->insns[node->first + k]);
     }

@@ -35,10 +35,13 @@ struct jit_abs {
     int32_t value;  /* constant or stride */
 };
 
-#define JIT_REGS 64 /* x[0..31], f[0..31] */
+#define JIT_REGS  64 /* x[0..31], f[0..31] */
+#define JIT_SLOTS 64 /* words of private memory from the initial stack pointer down */
 
+/* What is known of registers, and of the words that a function's frame is made of: a value that comes back
+ * from the stack is what it was. A slot's value is in memory; of an affine one lane 0 has the base. */
 struct jit_state {
-    struct jit_abs reg[JIT_REGS];
+    struct jit_abs reg[JIT_REGS], slot[JIT_SLOTS];
 };
 
 /* Launch properties code is specialised on; part of the cache's key. */
@@ -73,6 +76,13 @@ struct jit_abs jit_abs_ctrl(const struct jit_variant *v, uint32_t offset);
 struct jit_abs jit_abs_insn(const struct jit_variant *v, const struct jit_state *s,
                             const struct simt_insn *in, uint32_t pc);
 
+/* The slot at this address, JIT_SLOTS when it is none or nobody knows. */
+unsigned jit_slot_of(const struct jit_variant *v, struct jit_abs addr);
+
+/* The state behind an instruction; masked: for some lanes of the warp. */
+void jit_abs_step(const struct jit_variant *v, struct jit_state *s, const struct simt_insn *in, uint32_t pc,
+                  bool masked);
+
 /* Merge from into the state at a node's entry; true if it changed. prefer_raw: the node is a loop header. */
 bool jit_state_merge(struct jit_state *into, const struct jit_state *from, bool prefer_raw);
 
@@ -98,8 +108,8 @@ bool jit_compares_scalars(enum simt_op op, struct jit_abs a, struct jit_abs b);
 /* The branch at the end of node i is decided by registers that are uniform in state s (that of its end). */
 bool jit_branch_is_uniform(const struct jit_graph *g, uint32_t i, const struct jit_state *s);
 
-/* State after node i's instructions (a barrier's or branch's included). */
-void jit_state_through(const struct jit_graph *g, const struct jit_variant *v, uint32_t i,
+/* State after node i's instructions (a barrier's or branch's included); masked: as in jit_abs_step(). */
+void jit_state_through(const struct jit_graph *g, const struct jit_variant *v, uint32_t i, bool masked,
                        struct jit_state *s);
 
 #endif

@@ -8,6 +8,8 @@
 #include "../src/device.h"
 #include "jit.h"
 
+#define FEW_LEFTS 64u /* prove nothing */
+
 struct jit {
     const struct simt *dev;
     struct jit_compiler *compiler; /* the thread's */
@@ -109,6 +111,17 @@ void jit_entry_put(struct jit *j, struct jit_entry *entry)
 {
     pthread_mutex_lock(&j->lock);
     entry->users--;
+    pthread_mutex_unlock(&j->lock);
+}
+
+void jit_entry_note(struct jit *j, struct jit_entry *entry, uint64_t runs, uint64_t lefts)
+{
+    pthread_mutex_lock(&j->lock);
+    entry->runs += runs;
+    entry->lefts += lefts;
+    if (entry->lefts >= FEW_LEFTS && entry->lefts * 4 > entry->runs) {
+        entry->misfit = true;
+    }
     pthread_mutex_unlock(&j->lock);
 }
 

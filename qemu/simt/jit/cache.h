@@ -13,6 +13,7 @@ struct jit_entry {
     _Atomic int state;        /* enum jit_entry_state */
     struct jit_compiled code; /* when READY */
     uint64_t ready_ns;        /* when it became READY */
+    uint64_t runs, lefts;     /* of the code; how many were left to the interpreter */
     atomic_bool misfit;       /* the code is left too often: compile without its expectations */
     unsigned users;
     uint64_t used;          /* for replacement */
@@ -25,6 +26,9 @@ struct jit;
 /* The entry for a program, made if there is none, with a user more. NULL: out of memory. */
 struct jit_entry *jit_entry_get(struct jit *j, struct simt_program *prog, const struct jit_variant *v);
 void jit_entry_put(struct jit *j, struct jit_entry *entry);
+
+/* The code ran so often, and was left so often: one of four, and it is not worth its expectations. */
+void jit_entry_note(struct jit *j, struct jit_entry *entry, uint64_t runs, uint64_t lefts);
 
 /* Have it compiled by the background thread; with wait, return when that is done. */
 void jit_entry_request(struct jit *j, struct jit_entry *entry, bool wait);

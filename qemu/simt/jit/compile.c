@@ -131,14 +131,11 @@ static uint32_t find_barriers(const struct jit_graph *g, const struct jit_varian
         for (uint32_t k = 0; k < g->nodes[i].count && n < room; k++) {
             const struct simt_insn *in = &g->prog->insns[g->nodes[i].first + k];
             struct jit_abs base = s.reg[in->rs1];
-            uint64_t defs = jit_defs(in);
             if (in->op == SIMT_OP_SW && base.kind == JIT_CONST &&
                 (uint32_t)base.value + (uint32_t)in->imm == SIMT_SYNC_BASE) {
                 out[n++] = g->nodes[i].pc + 4 * k;
             }
-            if (defs) {
-                s.reg[__builtin_ctzll(defs)] = jit_abs_insn(v, &s, in, g->nodes[i].pc + 4 * k);
-            }
+            jit_abs_step(v, &s, in, g->nodes[i].pc + 4 * k, false);
         }
     }
     return n;
@@ -149,7 +146,7 @@ static void find_returns(struct jit_graph *g, const struct jit_variant *v, const
 {
     for (uint32_t i = 0; i < g->n; i++) {
         struct jit_state s = full[i];
-        jit_state_through(g, v, i, &s);
+        jit_state_through(g, v, i, false, &s);
         g->nodes[i].returns_home = g->nodes[i].end == JIT_END_RETURN && s.reg[1].kind == JIT_CONST &&
                                    (uint32_t)s.reg[1].value == g->nodes[i].return_pc;
     }

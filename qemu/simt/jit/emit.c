@@ -241,6 +241,15 @@ void jit_count_insns(struct jit_emit *e, uint32_t n)
     }
 }
 
+void jit_count_bytes(struct jit_emit *e, uint64_t of_lane)
+{
+    LLVMValueRef lanes =
+        e->is_masked ? jit_intrinsic(e, "llvm.ctpop", e->i32, &e->mask, 1) : jit_i32(e, SIMT_LANES);
+    if (of_lane > 0) {
+        jit_add_counter(e, e->bytes_var, LLVMBuildMul(e->b, lanes, jit_i32(e, (uint32_t)of_lane), ""));
+    }
+}
+
 /* ---- leaving ---- */
 
 void jit_branch_likely(struct jit_emit *e, LLVMValueRef cond, LLVMBasicBlockRef ok, LLVMBasicBlockRef other)
@@ -385,7 +394,7 @@ LLVMBasicBlockRef jit_leave(struct jit_emit *e)
         jit_leave_rows(e, &k->regs, live | k->regs.written, JIT_NO_NODE);
         store_exit(e, e->g->nodes[e->node].pc + 4 * k->insn);
         jit_count_insns(e, k->insn);
-        jit_add_counter(e, e->bytes_var, jit_i64(e, k->bytes));
+        jit_count_bytes(e, k->bytes);
         jit_return(e, JIT_LEFT);
         LLVMPositionBuilderAtEnd(e->b, here);
     }
@@ -505,4 +514,31 @@ bool jit_convert(struct jit_emit *e, unsigned r, struct jit_value v, struct jit_
         LLVMBuildStore(e->b, canonicalise ? jit_canonical(e, scalar) : scalar, e->scalar_var[r]);
     }
     return true;
+}
+
+/* ---- slots ---- */
+
+LLVMValueRef jit_slot_word(struct jit_emit *e, unsigned slot, unsigned lane)
+{
+    uint32_t word = (e->variant->private_top - SIMT_PRIVATE_BASE) / 4 - 1 - slot;
+    LLVMValueRef at = jit_i64(e, word * sizeof(simt_row) + lane * sizeof(uint32_t));
+    return LLVMBuildGEP2(e->b, e->i8, e->priv, &at, 1, "");
+}
+
+void jit_slot_guard(struct jit_emit *e, unsigned slot, struct jit_abs from, struct jit_abs to,
+                    LLVMValueRef *ok)
+{
+    struct jit_value v = {.a = {.kind = JIT_VARYING}};
+
+    if (to.kind == JIT_VARYING || (same_scalar_kind(from, to) && from.align >= to.align)) {
+        return;
+    }
+    for (unsigned c = 0; c < e->chunks; c++) {
+        v.v[c] = LLVMBuildLoad2(e->b, e->vec, jit_slot_word(e, slot, c * e->lanes), "");
+        LLVMSetAlignment(v.v[c], sizeof(uint32_t));
+    }
+    LLVMValueRef first = narrow_kind(e, 0, &v, to, ok);
+    if (to.kind != JIT_CONST) {
+        align_guard(e, first, v.a, to, ok);
+    }
 }

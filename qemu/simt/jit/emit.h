@@ -45,7 +45,7 @@ struct jit_regs {
 struct jit_checkpoint {
     struct jit_regs regs;
     uint32_t insn;          /* index in the node */
-    uint64_t bytes;         /* moved by the node before it */
+    uint64_t bytes;         /* moved by each lane in the node before it */
     LLVMBasicBlockRef exit; /* where leaving code is, made when first asked */
 };
 
@@ -97,6 +97,7 @@ struct jit_emit {
     bool is_masked;
     bool to_masked;                /* jit_convert() is for a masked body */
     const struct jit_state *state; /* of the variables */
+    struct jit_state here;         /* before the instruction being compiled */
     LLVMValueRef mask;             /* i32, all ones in full bodies */
     struct jit_regs regs;
     struct jit_checkpoint checkpoint;
@@ -104,7 +105,7 @@ struct jit_emit {
     struct jit_group groups[JIT_REGS + 1];
     uint32_t *group_of; /* instruction of the node -> group */
     uint32_t group_count;
-    uint64_t bytes; /* moved by the node */
+    uint64_t bytes; /* moved by each lane in the node */
 
     /* A loop compiled a slice of lanes at a time. */
     unsigned chunk0, chunk1;      /* chunks to compile code for: all, or the slice */
@@ -157,6 +158,7 @@ LLVMValueRef jit_all_lanes(struct jit_emit *e, LLVMValueRef bits);
 
 void jit_add_counter(struct jit_emit *e, LLVMValueRef var, LLVMValueRef amount);
 void jit_count_insns(struct jit_emit *e, uint32_t n);
+void jit_count_bytes(struct jit_emit *e, uint64_t of_lane);
 
 /* Branch to ok when cond holds (likely), else to other; go on in ok. */
 void jit_branch_likely(struct jit_emit *e, LLVMValueRef cond, LLVMBasicBlockRef ok, LLVMBasicBlockRef other);
@@ -182,6 +184,12 @@ struct jit_value jit_stored(const struct jit_emit *e, unsigned r);
 /* Put register r's value into the variables as state `to` wants it; guards are and-ed into *ok (may be NULL
  * when none can be needed). False when it never fits. */
 bool jit_convert(struct jit_emit *e, unsigned r, struct jit_value v, struct jit_abs to, LLVMValueRef *ok);
+
+/* Where a lane's word of a slot is; those of the lanes behind it follow. */
+LLVMValueRef jit_slot_word(struct jit_emit *e, unsigned slot, unsigned lane);
+/* What is in a slot, known as `from`, fits `to`: and-ed into *ok unless it is certain. */
+void jit_slot_guard(struct jit_emit *e, unsigned slot, struct jit_abs from, struct jit_abs to,
+                    LLVMValueRef *ok);
 
 /* ---- emit_alu.c, emit_mem.c ---- */
 

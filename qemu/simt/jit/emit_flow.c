@@ -52,6 +52,7 @@ static void begin_node(struct jit_emit *e, uint32_t i, bool is_masked)
     e->node = i;
     e->is_masked = e->to_masked = is_masked;
     e->state = is_masked ? &e->masked->entry[i] : &e->full[i];
+    e->here = *e->state;
     e->mask = jit_i32(e, UINT32_MAX);
     e->regs.have = e->regs.written = 0;
     e->checkpoint.regs.have = e->checkpoint.regs.written = 0;
@@ -71,6 +72,9 @@ static void emit_body(struct jit_emit *e)
     jit_group_accesses(e);
     for (uint32_t i = 0; i < node->count; i++) {
         const struct simt_insn *in = &e->g->prog->insns[node->first + i];
+        if (i > 0) {
+            jit_abs_step(e->variant, &e->here, in - 1, node->pc + 4 * (i - 1), e->is_masked);
+        }
         enum simt_format format = simt_op_format(in->op);
         bool last = terminated && i + 1 == node->count;
         if (last && format != SIMT_FMT_J && node->end != JIT_END_CALL) {
@@ -101,9 +105,7 @@ static void count_node(struct jit_emit *e)
         return; /* counted with the last slice */
     }
     jit_count_insns(e, node_of(e)->count);
-    if (e->bytes) {
-        jit_add_counter(e, e->bytes_var, jit_i64(e, e->bytes));
-    }
+    jit_count_bytes(e, e->bytes);
 }
 
 /* Keeps loads of guest memory inside their iteration: another unit may be writing what a loop waits for. */
@@ -434,7 +436,7 @@ static void full_end(struct jit_emit *e)
         jit_return(e, JIT_DONE);
         break;
     case JIT_END_BARRIER:
-        e->bytes += 4 * SIMT_LANES;
+        e->bytes += 4;
         count_node(e);
         full_barrier(e, node->succ[0], next);
         break;
@@ -664,9 +666,7 @@ static void masked_end(struct jit_emit *e)
         jit_require(e,
                     LLVMBuildICmp(e->b, LLVMIntEQ, e->mask, e->mask_in, "")); /* lanes that ended: not here */
         require_none(e, nobody_else(e));
-        jit_add_counter(
-            e, e->bytes_var,
-            LLVMBuildMul(e->b, jit_intrinsic(e, "llvm.ctpop", e->i32, &e->mask, 1), jit_i32(e, 4), ""));
+        e->bytes += 4;
         count_node(e);
         leave_behind(e, node->pc + 4 * node->count, node->depth,
                      node->succ[0] == JIT_NO_NODE
@@ -690,6 +690,9 @@ static void try_full(struct jit_emit *e, uint32_t i)
     position(e, full);
     e->to_masked = false;
     bool fits = convert_all(e, &e->full[i], e->g->nodes[i].live_in, &ok);
+    for (unsigned k = 0; fits && k < JIT_SLOTS; k++) {
+        jit_slot_guard(e, k, e->state->slot[k], e->full[i].slot[k], &ok);
+    }
     e->to_masked = true;
     if (!fits) {
         LLVMBuildBr(e->b, body);

@@ -252,20 +252,6 @@ static void put_result(struct jit_emit *e, const struct access *a, struct jit_va
     jit_put(e, rd, v);
 }
 
-static LLVMValueRef lane_count(struct jit_emit *e)
-{
-    return jit_intrinsic(e, "llvm.ctpop", e->i32, &e->mask, 1);
-}
-
-static void count_bytes(struct jit_emit *e, unsigned size)
-{
-    if (e->is_masked) {
-        jit_add_counter(e, e->bytes_var, LLVMBuildMul(e->b, lane_count(e), jit_i32(e, size), ""));
-    } else {
-        e->bytes += size * SIMT_LANES;
-    }
-}
-
 /* ---- consecutive bytes ---- */
 
 /* 64-byte segments of the length bytes from addr on. */
@@ -666,6 +652,27 @@ static void access_lanes(struct jit_emit *e, const struct access *a, struct jit_
     }
 }
 
+/* ---- slots ---- */
+
+/* A word of the stack that is the same in all lanes, or affine. False: it is not known to be. */
+static bool load_slot(struct jit_emit *e, const struct access *a, struct jit_abs addr)
+{
+    unsigned slot = jit_slot_of(e->variant, addr);
+    bool is_float = simt_op_format(a->in->op) == SIMT_FMT_FLOAD;
+
+    if (a->store || a->size != 4 || slot == JIT_SLOTS || e->here.slot[slot].kind == JIT_VARYING ||
+        (is_float && e->here.slot[slot].kind == JIT_AFFINE)) {
+        return false;
+    }
+    struct jit_value v = {.a = e->here.slot[slot]};
+    v.a.bits = is_float ? JIT_BITS_EXACT : JIT_BITS_ANY;
+    v.s = v.a.kind == JIT_CONST ? jit_i32(e, (uint32_t)v.a.value)
+                                : LLVMBuildLoad2(e->b, e->i32, jit_slot_word(e, slot, 0), "");
+    e->bytes += a->size;
+    put_result(e, a, &v);
+    return true;
+}
+
 /* ---- the control window ---- */
 
 static bool thread_row(uint32_t offset)
@@ -697,7 +704,7 @@ static void load_ctrl(struct jit_emit *e, const struct access *a, uint32_t offse
     } else {
         v.s = LLVMBuildLoad2(e->b, e->i32, jit_frame_field(e, offsetof(struct jit_frame, ctrl) + offset), "");
     }
-    count_bytes(e, a->size);
+    e->bytes += a->size;
     put_result(e, a, &v);
 }
 
@@ -762,7 +769,7 @@ static void access_group(struct jit_emit *e, const struct access *a, struct jit_
                             one ? jit_i64(e, 1) : segments(e, addr, jit_i32(e, a->size)));
         }
     }
-    count_bytes(e, a->size);
+    e->bytes += a->size;
     if (may_stream(e, a, base->a, kind)) {
         stream_row(e, a, at);
     } else if (row) {
@@ -788,6 +795,9 @@ void jit_emit_memory(struct jit_emit *e, const struct simt_insn *in, uint32_t in
         load_ctrl(e, &a, ctrl);
         return;
     }
+    if (load_slot(e, &a, addr)) {
+        return;
+    }
     bool uniform = base->a.kind <= JIT_UNIFORM, words = a.size == 4 && in->imm % 4 == 0;
     bool row = base->a.kind == JIT_AFFINE && base->a.value == (int32_t)a.size && kind != JIT_PRIVATE;
     if (kind == JIT_CTRL || kind == JIT_SYNC || (kind == JIT_PRIVATE && !words)) {
@@ -798,7 +808,7 @@ void jit_emit_memory(struct jit_emit *e, const struct simt_insn *in, uint32_t in
         access_group(e, &a, base, kind, group);
     } else {
         access_lanes(e, &a, base, kind);
-        count_bytes(e, a.size);
+        e->bytes += a.size;
     }
     e->effects |= a.store;
 }

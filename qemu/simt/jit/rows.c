@@ -93,7 +93,23 @@ static bool pack_row(uint32_t *row, uint32_t *scalar_out, uint32_t mask, struct 
     return fits && aligned;
 }
 
-bool jit_rows_pack(struct simt_warp *w, uint32_t mask, const struct jit_state *state, uint64_t live)
+static bool pack_slots(struct simt_warp *w, uint32_t mask, const struct jit_state *state, uint32_t top)
+{
+    for (uint32_t i = 0; i < JIT_SLOTS && i < top; i++) {
+        uint32_t word = top - 1 - i, scalar;
+        if (state->slot[i].kind == JIT_VARYING) {
+            continue;
+        }
+        w->priv_dirty = word < w->priv_dirty ? word : w->priv_dirty;
+        if (!pack_row(w->priv + (size_t)word * SIMT_LANES, &scalar, mask, state->slot[i], false)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool jit_rows_pack(struct simt_warp *w, uint32_t mask, const struct jit_state *state, uint64_t live,
+                   uint32_t top)
 {
     for (unsigned r = 1; r < JIT_REGS; r++) {
         struct jit_abs a = state->reg[r];
@@ -102,5 +118,5 @@ bool jit_rows_pack(struct simt_warp *w, uint32_t mask, const struct jit_state *s
             return false;
         }
     }
-    return true;
+    return pack_slots(w, mask, state, top);
 }

@@ -38,8 +38,10 @@ void jit_exits_free(struct jit_exits *x);
 void jit_rows_fill(const struct jit_exits *x, const struct jit_exit *exit, const uint32_t scalars[JIT_REGS],
                    simt_row *xrows, simt_row *frows);
 
-/* The interpreter's rows become lean ones as state wants them, for the registers of live. All live lanes are
- * in mask. False: they do not fit; the interpreter can go on with them all the same. */
-bool jit_rows_pack(struct simt_warp *w, uint32_t mask, const struct jit_state *state, uint64_t live);
+/* The interpreter's rows become lean ones as state wants them, for the registers of live, and the slots,
+ * which begin below word `top` of private memory. All live lanes are in mask. False: they do not fit; the
+ * interpreter can go on with them all the same. */
+bool jit_rows_pack(struct simt_warp *w, uint32_t mask, const struct jit_state *state, uint64_t live,
+                   uint32_t top);
 
 #endif

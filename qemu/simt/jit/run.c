@@ -194,6 +194,7 @@ struct jit_session *jit_join(struct jit *j, struct simt_cu *cu, bool wait)
 void jit_part(struct jit_session *s)
 {
     if (s) {
+        jit_entry_note(s->jit, s->entry, s->runs, s->lefts);
         jit_entry_put(s->jit, s->entry);
         free(s);
     }
@@ -293,16 +294,6 @@ void jit_registers(const struct jit_session *s, const struct simt_warp *w, struc
     }
 }
 
-/* Code that is left in one of four runs is not worth its expectations. */
-static void note_runs(struct jit_session *s, uint64_t runs, enum jit_status status)
-{
-    s->runs += runs;
-    s->lefts += status == JIT_LEFT;
-    if (s->lefts >= 64 && s->lefts * 4 > s->runs) {
-        s->entry->misfit = true;
-    }
-}
-
 /* What went past the caches is seen before anything that this thread does later. */
 static void stream_fence(void)
 {
@@ -332,7 +323,8 @@ static enum jit_status call(struct jit_session *s, struct simt_cu *cu, struct si
         stream_fence();
     }
     if (status != JIT_REJECTED) {
-        note_runs(s, (blocks - f->blocks) * f->warp_count + f->index - w->index + 1, status);
+        s->runs += (blocks - f->blocks) * f->warp_count + f->index - w->index + 1;
+        s->lefts += status == JIT_LEFT;
         take_counters(f, cu);
     }
     return status;
@@ -364,8 +356,10 @@ static enum simt_stop come_back(struct jit_session *s, struct simt_cu *cu, struc
 }
 
 /* Make the rows what an entry point at path p takes: the entry for the frame, or 0 when there is none. */
-static uint32_t find_way_in(const struct jit_compiled *code, struct simt_warp *w, const struct simt_path *p)
+static uint32_t find_way_in(const struct jit_compiled *code, struct simt_cu *cu, struct simt_warp *w,
+                            const struct simt_path *p)
 {
+    uint32_t top = cu->private_size / 4;
     int entry = entry_of(code, p);
 
     if (entry < 0) {
@@ -379,11 +373,11 @@ static uint32_t find_way_in(const struct jit_compiled *code, struct simt_warp *w
         fill_rows(code, w);
     }
     if (p->mask == UINT32_MAX && code->full[node].reg[0].kind != JIT_UNSEEN &&
-        jit_rows_pack(w, p->mask, &code->full[node], code->graph->nodes[node].live_in)) {
+        jit_rows_pack(w, p->mask, &code->full[node], code->graph->nodes[node].live_in, top)) {
         return full;
     }
     if (code->masked->entry[node].reg[0].kind != JIT_UNSEEN &&
-        jit_rows_pack(w, p->mask, &code->masked->entry[node], code->masked->live_entry[node])) {
+        jit_rows_pack(w, p->mask, &code->masked->entry[node], code->masked->live_entry[node], top)) {
         return (uint32_t)entry | JIT_MASKED;
     }
     return 0;
@@ -419,7 +413,7 @@ static enum simt_stop run(struct simt_cu *cu, struct simt_warp *w, struct simt_p
     if (state == JIT_ENTRY_READY && p->parent < 0 && w->rm_mode[SIMT_RM_DYN] == SIMT_RNE) {
         uint64_t limit = limit_of(s, cu);
         bool whole = simt_tree_live(&w->tree) == p->mask;
-        uint32_t entry = whole && limit > 0 ? find_way_in(&s->entry->code, w, p) : 0;
+        uint32_t entry = whole && limit > 0 ? find_way_in(&s->entry->code, cu, w, p) : 0;
         if (entry) {
             s->frame.instret = w->tree.instret;
             s->frame.retired = p->retired;

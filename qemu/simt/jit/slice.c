@@ -58,13 +58,10 @@ static bool node_fits(const struct jit_graph *g, const struct jit_variant *v, co
 
     for (uint32_t k = 0; k < node->count; k++) {
         const struct simt_insn *in = &g->prog->insns[node->first + k];
-        uint64_t defs = jit_defs(in);
         if (!pure(&s, in)) {
             return false;
         }
-        if (defs) {
-            s.reg[__builtin_ctzll(defs)] = jit_abs_insn(v, &s, in, node->pc + 4 * k);
-        }
+        jit_abs_step(v, &s, in, node->pc + 4 * k, false);
     }
     if (node->end == JIT_END_BRANCH) {
         return node->succ[0] != JIT_NO_NODE && node->succ[1] != JIT_NO_NODE &&

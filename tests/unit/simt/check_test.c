@@ -19,7 +19,8 @@ static enum { RIGHT, WRONG_REGISTER, WRONG_WORD, WRONG_PC } wrong;
 static enum simt_stop make_mistake(struct simt_cu *cu, struct simt_warp *w, enum simt_stop stop)
 {
     if (wrong == WRONG_REGISTER && (stop == SIMT_STOP_BARRIER || stop == SIMT_STOP_FAULT)) {
-        w->x[5][0] ^= 0x100; /* t0 */
+        w->x[5][0] ^= 0x100;    /* t0, where it is kept a lane a word and */
+        w->scalars[5] ^= 0x100; /* where it is the same in all lanes */
     } else if (wrong == WRONG_WORD && stop == SIMT_STOP_EXIT) {
         cu->vram[OUT + OUT_BYTES - 1] = 0xee;
     } else if (wrong == WRONG_PC && stop == SIMT_STOP_FAULT) {

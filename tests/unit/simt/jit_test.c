@@ -103,35 +103,59 @@ static void pointers_are_compared_for_all_lanes(void **state)
     compare_engines(K_POINTER_LOOP, 100);
 }
 
+/* Launches of a kernel with argument arg2, compiled and interpreted: the same words and the same counters.
+ * The last one is compiled code's alone when `settles`: what it expected in vain at first it does no longer.
+ */
+static void compare_launches(uint32_t kernel, uint32_t arg2, uint32_t threads, bool settles)
+{
+    struct fixture jit, interp;
+    struct simt_counters a, b;
+    uint64_t before = 0, compiled = 0;
+
+    open_jit(&jit);
+    fixture_open(&interp, (struct simt_config){.engine = SIMT_ENGINE_INTERP, .num_cus = 1});
+    for (uint32_t w = 0; w < IN_WORDS; w++) {
+        fixture_words(&jit, IN)[w] = fixture_words(&interp, IN)[w] = random_u32();
+    }
+    struct simt_launch launch = fixture_launch(&jit, kernel, arg2, BLOCKS, threads);
+    launch = fixture_launch(&interp, kernel, arg2, BLOCKS, threads);
+    for (unsigned n = 0; n < 20; n++) {
+        before = insns(&jit), compiled = statistics(&jit).compiled_insns;
+        fixture_run(&jit, &launch);
+        fixture_run(&interp, &launch);
+    }
+    assert_memory_equal(jit.vram + OUT, interp.vram + OUT, OUT_BYTES);
+    simt_counters_read(jit.dev, &a);
+    simt_counters_read(interp.dev, &b);
+    assert_int_equal(a.lane_insns, b.lane_insns);
+    assert_int_equal(a.bytes, b.bytes);
+    if (settles) {
+        assert_int_equal(a.transactions, b.transactions);
+        assert_int_equal(statistics(&jit).compiled_insns - compiled, insns(&jit) - before);
+    }
+    fixture_close(&jit);
+    fixture_close(&interp);
+}
+
 /* The code expects such words to be aligned. Where they are not, the interpreter does it, then other code. */
 static void uniform_words_may_be_misaligned(void **state)
 {
     (void)state;
     const uint32_t shifts[] = {0, 1, 2, 63};
-    struct fixture jit, interp;
-    struct simt_counters a, b;
 
     for (unsigned i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++) {
-        open_jit(&jit);
-        fixture_open(&interp, (struct simt_config){.engine = SIMT_ENGINE_INTERP, .num_cus = 1});
-        for (uint32_t w = 0; w < IN_WORDS; w++) {
-            fixture_words(&jit, IN)[w] = fixture_words(&interp, IN)[w] = random_u32();
-        }
-        struct simt_launch launch = fixture_launch(&jit, K_UNIFORM_WORDS, shifts[i], BLOCKS, THREADS);
-        launch = fixture_launch(&interp, K_UNIFORM_WORDS, shifts[i], BLOCKS, THREADS);
-        uint64_t before = 0, compiled = 0;
-        for (unsigned n = 0; n < 20; n++) {
-            before = insns(&jit), compiled = statistics(&jit).compiled_insns;
-            fixture_run(&jit, &launch);
-            fixture_run(&interp, &launch);
-        }
-        assert_memory_equal(jit.vram + OUT, interp.vram + OUT, OUT_BYTES);
-        simt_counters_read(jit.dev, &a);
-        simt_counters_read(interp.dev, &b);
-        assert_memory_equal(&a, &b, sizeof(a));
-        assert_int_equal(statistics(&jit).compiled_insns - compiled, insns(&jit) - before);
-        fixture_close(&jit);
-        fixture_close(&interp);
+        compare_launches(K_UNIFORM_WORDS, shifts[i], THREADS, true);
+    }
+}
+
+/* What is known of words of the stack, in full warps, in one that is not, and with the interpreter in
+ * between. */
+static void the_stack_is_followed(void **state)
+{
+    (void)state;
+    for (uint32_t shift = 0; shift < 2; shift++) {
+        compare_launches(K_STACK_SLOTS, shift, THREADS, false);
+        compare_launches(K_STACK_SLOTS, shift, THREADS - 14, false);
     }
 }
 
@@ -424,6 +448,7 @@ int jit_suite(void)
         cmocka_unit_test(frm_set_elsewhere_is_seen),
         cmocka_unit_test(pointers_are_compared_for_all_lanes),
         cmocka_unit_test(uniform_words_may_be_misaligned),
+        cmocka_unit_test(the_stack_is_followed),
         cmocka_unit_test(refusals_are_told),
         cmocka_unit_test(warps_of_many_blocks_follow_one_another),
         cmocka_unit_test(barriers_of_one_warp_are_passed),

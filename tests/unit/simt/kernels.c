@@ -550,3 +550,28 @@ void k_uniform_words(u32 *out, const u32 *in, u32 shift)
     }
     out[thread()] = sum;
 }
+
+/* Words of the stack that are the same in all lanes, or as far apart, or no longer: written over by some
+ * lanes, by a byte, at an index that nobody knows, and on the other side of a barrier. The load in the loop
+ * may be misaligned, which compiled code leaves to the interpreter. */
+void k_stack_slots(u32 *out, const u32 *in, u32 shift)
+{
+    volatile u32 *volatile shared = SHARED;
+    const u32 *volatile mine = in + thread();
+    volatile u32 uniform = 5, some = 9, byte = 0x01020304, any[4] = {1, 2, 3, 4};
+    u32 t = thread_in_block(), sum = 0;
+    for (u32 i = 0; i < uniform; i++) {
+        sum = hash(sum ^ mine[64 * i] ^ *(const u32 *)((const char *)in + shift + 4 * i));
+        if (i == 1 && (sum & 3) == 0) {
+            some = sum;
+        }
+        if (i == 2) {
+            ((volatile unsigned char *)&byte)[1] = (unsigned char)sum;
+        }
+        any[sum & 3] += some;
+        sum += byte + any[i & 3];
+    }
+    shared[t] = sum;
+    barrier();
+    out[thread()] = shared[t ^ 1] + some + byte + uniform + any[1];
+}
