@@ -6,10 +6,12 @@
 /* Device memory the columns of im2col may take at a time; a batch that needs more is done in parts. */
 #define COLUMNS_LIMIT (16u << 20)
 
-/* Below this many products a result, or this many output channels, the direct kernel beats writing and
- * reading columns (make bench OPS=1). */
+/* The direct kernel's one launch beats the two that write columns and multiply them where there are few
+ * products a result, or few output channels, and few products in all: columns cost the more the fewer
+ * channels use them, but compiled they are faster from there on (docs/performance.md). */
 #define DIRECT_REDUCTION 64u
 #define DIRECT_CHANNELS  8u
+#define DIRECT_PRODUCTS  (256u << 10)
 
 static int check_window(const char *op, struct tensor_context *tc, const struct window *win)
 {
@@ -272,7 +274,8 @@ int tensor_conv2d(const struct tensor *x, const struct tensor *weight, const str
     if (is_pointwise(&s))
         return multiply(weight, bias, x, 0, &s, params->activation, y, 0);
     uint32_t reduction = s.ic / s.groups * s.win.kh * s.win.kw;
-    if (reduction < DIRECT_REDUCTION || s.oc / s.groups <= DIRECT_CHANNELS)
+    bool few = (uint64_t)s.n * s.oc * s.oh * s.ow * reduction <= DIRECT_PRODUCTS;
+    if (few && (reduction < DIRECT_REDUCTION || s.oc / s.groups <= DIRECT_CHANNELS))
         return direct(x, weight, bias, &s, params->activation, y);
     return through_columns(gather, x, weight, bias, &s, params->activation, y);
 }
