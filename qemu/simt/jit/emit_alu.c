@@ -204,27 +204,34 @@ static LLVMValueRef is_nan(struct jit_emit *e, LLVMValueRef f)
     return LLVMBuildFCmp(e->b, LLVMRealUNO, f, f, "");
 }
 
-/* A constant that compares by its value with everything but NaN: neither NaN nor zero. */
-static bool is_plain_constant(LLVMValueRef v)
+/* A constant that compares by its value with everything but NaN: neither NaN nor zero, in no lane. */
+static bool is_plain_constant(struct jit_emit *e, LLVMValueRef v)
 {
-    LLVMValueRef one = LLVMIsAConstantDataVector(v) ? LLVMGetAggregateElement(v, 0) : v;
-    uint32_t magnitude =
-        LLVMIsAConstantInt(one) ? (uint32_t)LLVMConstIntGetZExtValue(one) & ~SIMT_F32_SIGN : 0;
-    return magnitude > 0 && magnitude <= SIMT_F32_INF;
+    bool vector = LLVMIsAConstantDataVector(v) != NULL;
+
+    for (unsigned i = 0; i < (vector ? e->lanes : 1); i++) {
+        LLVMValueRef lane = vector ? LLVMGetAggregateElement(v, i) : v;
+        uint32_t magnitude =
+            LLVMIsAConstantInt(lane) ? (uint32_t)LLVMConstIntGetZExtValue(lane) & ~SIMT_F32_SIGN : 0;
+        if (magnitude == 0 || magnitude > SIMT_F32_INF) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* minimumNumber and maximumNumber (Unprivileged ISA, 11.6): the other operand when one is NaN, -0 below +0.
  */
 static LLVMValueRef min_max(struct jit_emit *e, LLVMValueRef a, LLVMValueRef b, bool max)
 {
-    if (is_plain_constant(a)) {
+    if (is_plain_constant(e, a)) {
         LLVMValueRef constant = a;
         a = b;
         b = constant;
     }
     LLVMValueRef fa = to_float(e, a), fb = to_float(e, b);
     LLVMValueRef before = LLVMBuildFCmp(e->b, max ? LLVMRealOGT : LLVMRealOLT, fa, fb, "");
-    if (is_plain_constant(b)) {
+    if (is_plain_constant(e, b)) {
         return choose(e, before, a, b);
     }
     LLVMValueRef equal = LLVMBuildFCmp(e->b, LLVMRealOEQ, fa, fb, "");

@@ -785,8 +785,9 @@ void jit_emit_memory(struct jit_emit *e, const struct simt_insn *in, uint32_t in
 {
     struct access a = access_of(e, in);
     struct jit_value *base = jit_get(e, in->rs1);
-    struct jit_abs addr = jit_abs_alu(SIMT_OP_ADD, base->a, jit_abs_const((uint32_t)in->imm));
-    enum jit_window kind = jit_window_of(addr);
+    struct jit_abs imm = jit_abs_const((uint32_t)in->imm), addr = jit_abs_alu(SIMT_OP_ADD, base->a, imm);
+    /* Where the analysis has it, which knows what a store leaves as it was: that is what code has to test. */
+    enum jit_window kind = jit_window_of(jit_abs_alu(SIMT_OP_ADD, e->here.reg[in->rs1], imm));
     struct jit_group *group = e->group_of[insn] == UINT32_MAX ? NULL : &e->groups[e->group_of[insn]];
     uint32_t ctrl = (uint32_t)addr.value - SIMT_CTRL_BASE;
 

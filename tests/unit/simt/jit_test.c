@@ -159,6 +159,19 @@ static void the_stack_is_followed(void **state)
     }
 }
 
+static void constants_of_lanes_are_compared_as_such(void **state)
+{
+    (void)state;
+    compare_engines(K_CONSTANT_LANES, 100);
+}
+
+/* What code guesses of an address that comes back from the stack is what the analysis knows of it. */
+static void hidden_slots_are_followed(void **state)
+{
+    (void)state;
+    compare_engines(K_HIDDEN_SLOT, 0);
+}
+
 static void refusals_are_told(void **state)
 {
     (void)state;
@@ -449,6 +462,8 @@ int jit_suite(void)
         cmocka_unit_test(pointers_are_compared_for_all_lanes),
         cmocka_unit_test(uniform_words_may_be_misaligned),
         cmocka_unit_test(the_stack_is_followed),
+        cmocka_unit_test(hidden_slots_are_followed),
+        cmocka_unit_test(constants_of_lanes_are_compared_as_such),
         cmocka_unit_test(refusals_are_told),
         cmocka_unit_test(warps_of_many_blocks_follow_one_another),
         cmocka_unit_test(barriers_of_one_warp_are_passed),

@@ -7,7 +7,7 @@
     .globl k_register_over_barrier, k_dead_over_barrier
     .globl k_round_static, k_frm_by_pointer, k_set_frm, k_instret_uniform
     .globl k_flags, k_frm, k_reserved_frm, k_half_faults, k_mhartid, k_barrier_load, k_long_loop
-    .globl k_one_faults, k_one_stays
+    .globl k_one_faults, k_one_stays, k_constant_lanes, k_hidden_slot
 
 k_endless:
     addi t0, t0, 1
@@ -142,6 +142,57 @@ k_one_faults:
 k_one_stays:
     csrr t0, mhartid
 1:  beq t0, a2, 1b
+    ret
+
+/* Smaller and larger of floats that are constants, but not the same one in all lanes, with a zero and NaNs among them,
+ * and of constants that are: -0 and 1. */
+k_constant_lanes:
+    li t0, 0x80000044
+    lw t0, 0(t0)
+    slli t1, t0, 4
+    add a0, a0, t1
+    addi t1, t0, -5
+    fcvt.s.w fa0, t1
+    li t1, 0x80000000
+    fmv.w.x fa1, t1
+    fmin.s fa2, fa0, fa1
+    fsw fa2, 0(a0)
+    fneg.s fa1, fa1
+    fneg.s fa0, fa0
+    fmax.s fa2, fa1, fa0
+    fsw fa2, 4(a0)
+    slli t1, t0, 21
+    li t2, 0x7f700000
+    add t1, t1, t2
+    fmv.w.x fa0, t1
+    li t1, 0x3f800000
+    fmv.w.x fa1, t1
+    fmin.s fa2, fa0, fa1
+    fsw fa2, 8(a0)
+    fmax.s fa2, fa1, fa0
+    fsw fa2, 12(a0)
+    ret
+
+/* A word of the stack is written where the address looks like one of shared memory until it is spilled. */
+k_hidden_slot:
+    li t0, 0x80000044
+    lw t0, 0(t0)
+    xor t1, t0, t0
+    addi t1, t1, -8
+    li t2, 0x90000000
+    add t1, t2, t1
+    sub t1, t1, t2
+    sw t1, -4(sp)
+    li t3, 7
+    sw t3, -8(sp)
+    lw t1, -4(sp)
+    add t4, t1, sp
+    li t5, 9
+    sw t5, 0(t4)
+    lw t6, -8(sp)
+    slli t0, t0, 2
+    add a0, a0, t0
+    sw t6, 0(a0)
     ret
 
 /* One block of 32 threads, 20000 iterations of v = v * 1664525 + 1013904223: a condition that reaches its body in two
