@@ -74,8 +74,8 @@ void paging_add(uintptr_t virt, uint64_t phys, size_t size, unsigned attr);
 void paging_enable(void);
 
 // Devices that a panic needs at any time: at their physical address until paging is on, then in pages at the
-// end of the address space: the power switch, then the console, however large. Nothing is to be set up, but
-// the console is told that it has moved.
+// end of the address space: two for the power switch, two for the console, as either may lie across an edge.
+// Nothing is to be set up, but the console is told that it has moved.
 #define TEST_DEVICE_PAGE (~0ul << 30)
 #define CONSOLE_PAGE     (TEST_DEVICE_PAGE + 2 * PAGE_SIZE)
 struct mmio mmio_physical(phys_addr_t phys, size_t size);

@@ -55,8 +55,10 @@ extern struct dt_tree dt_tree;
 // damaged.
 size_t dt_open(const void *fdt);
 
+#define DT_MAX_DEPTH 16 // of nodes in one another
+
 // The next node that is in use and of a kind we know, children before their parent; good until the next call.
-// NULL at the end, after which it starts anew; the tree is damaged then (logged) or was read to its end.
+// NULL at the end, after which it starts anew; the tree is damaged then, or was read to its end.
 const struct dt_node *dt_next(void);
 
 // The value of a property of the node that begins there: one that dt_next() has found, or its parent. None of

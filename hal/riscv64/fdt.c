@@ -90,14 +90,17 @@ static bool uart_usable(const struct machine_uart *uart)
     return (uart->reg_shift <= 8) & (uart->regs.size >= (uint64_t)UART_REGISTERS << uart->reg_shift % 64);
 }
 
-// Says what is missing, or too much, and cuts it. Returns 1 if the machine can do without.
+// Says what is missing, or too much, and cuts it: an unusable console first, as the others are told there.
+// Returns 1 if the machine can do without.
 static int check(struct machine *m)
 {
     if (!uart_usable(&m->uart)) {
+        m->uart = (struct machine_uart){0};
         if (seen[DT_UART].first)
             log_error("serial: no usable reg");
-        m->uart = (struct machine_uart){0};
     }
+    if (dt_tree.damaged)
+        log_error("the device tree is damaged, or its nodes are nested deeper than %d", DT_MAX_DEPTH);
     if (m->nram > MACHINE_MAX_RAM) {
         log_warn("more than %d memory ranges: the rest stays unused", MACHINE_MAX_RAM);
         m->nram = MACHINE_MAX_RAM;
@@ -126,6 +129,7 @@ int machine_read_boot(struct machine *m, const void *fdt, unsigned long boot_har
     add_range(m, DT_RESERVED, (struct machine_range){phys_addr((uintptr_t)fdt), size});
     if (!read_memory_reservations(m)) {
         log_error("the memory reservation block has no end");
+        m->reserved[0].size = 0; // nobody reads the tree
         return -EINVAL;
     }
     read_nodes(m);

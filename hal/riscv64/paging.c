@@ -257,8 +257,9 @@ void paging_enable(void)
     }
     const struct machine_range *tree = &m->reserved[0];
     paging_add(tree->base.value, tree->base.value, tree->size, PAGING_READ);
-    paging_add(CONSOLE_PAGE, m->uart.regs.base.value, m->uart.regs.size, PAGING_READ | PAGING_WRITE);
-    paging_add(TEST_DEVICE_PAGE, m->test_device.base.value, m->test_device.size, PAGING_READ | PAGING_WRITE);
+    // Whatever sizes the tree says: their registers lie in the first page, or that and the next.
+    paging_add(CONSOLE_PAGE, m->uart.regs.base.value, PAGE_SIZE, PAGING_READ | PAGING_WRITE);
+    paging_add(TEST_DEVICE_PAGE, m->test_device.base.value, sizeof(uint32_t), PAGING_READ | PAGING_WRITE);
     __asm__ volatile("sfence.vma" ::: "memory"); // orders the stores to the table; satp itself needs no other
     csr_write(CSR_SATP, SATP_SV39 | (uintptr_t)root >> PAGE_SHIFT);
 }

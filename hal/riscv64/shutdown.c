@@ -29,9 +29,9 @@ void shutdown(int code)
     uint32_t status = code >= 0 && code <= 255 ? (uint32_t)code : 255;
     cpu_irq_save();
     trace_dump(); // what fails is logged there
-    struct machine_range device = boot_machine.test_device;
-    if (!device.size) // the device tree is not read yet
-        device = (struct machine_range){phys_addr(CONFIG_FALLBACK_TEST_DEVICE_BASE), sizeof(uint32_t)};
+    struct machine_range device = {boot_machine.test_device.base, sizeof(uint32_t)};
+    if (!boot_machine.test_device.size) // the device tree is not read yet
+        device.base = phys_addr(CONFIG_FALLBACK_TEST_DEVICE_BASE);
     if (device.base.value) {
         struct mmio regs = mmio_at_boot(TEST_DEVICE_PAGE, &device);
         mmio_write32(&regs, 0, status ? status << TEST_CODE_SHIFT | TEST_FAIL : TEST_PASS);

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The hal from inside (apps/selftest), and every way to die (apps/crash): told with its place, never code 0."""
 import re
+import shlex
+import subprocess
 
 import pytest
-from boot import boot
+from boot import boot, make, run_command
 
 MACHINES = {"plic": "virt", "aia": "virt,aia=aplic-imsic"}
 machine = pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES.keys())
@@ -57,6 +59,25 @@ def test_selftest_with_other_memory_sizes(size):
 def test_selftest_on_whichever_hart_boots():
     result = boot("selftest", SMP="4", MACHINE=MACHINES["aia"])
     assert result.failure is None, result.output
+
+
+@pytest.mark.parametrize(("device", "reg", "size", "says"), [
+    ("serial@10000000", (0x10000000, 0x100), 4, "fdt: error: serial: no usable reg"),
+    ("serial@10000000", (0x10000000, 0x100), 1 << 32, ""),
+    ("test@100000", (0x100000, 0x1000), 2, ""),
+    ("test@100000", (0x100000, 0x1000), 1 << 16, ""),
+])
+def test_sizes_that_are_not_those_of_the_device(tmp_path, device, reg, size, says):
+    """The console still speaks and the machine still ends, with the app's code."""
+    command = shlex.split(make("run-command", "APP=hello", "DEVICES=").strip().splitlines()[-1])
+    tree = tmp_path / "virt.dtb"
+    subprocess.run([*command, "-M", f"{command[command.index('-M') + 1]},dumpdtb={tree}"], check=True, capture_output=True)
+    base, old = (value.to_bytes(8, "big") for value in reg)
+    data = tree.read_bytes()
+    assert device.encode() in data and data.count(base + old) == 1
+    tree.write_bytes(data.replace(base + old, base + size.to_bytes(8, "big")))
+    result = run_command([*command, "-dtb", str(tree)])
+    assert result.failure is None and says in result.output, result.output
 
 
 @pytest.mark.parametrize("case", CRASHES)

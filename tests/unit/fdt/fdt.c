@@ -204,6 +204,16 @@ static void not_a_device_tree(void **state)
     assert_int_equal(machine_from_fdt(&m, NULL, 0), -EINVAL);
 }
 
+static void reservations_without_an_end(void **state)
+{
+    (void)state;
+    virt_tree_build(buffer, &(struct virt_tree){.nharts = 1});
+    fdt_set_off_mem_rsvmap(buffer, (fdt_totalsize(buffer) & ~7u) - 8); // not one entry
+    assert_int_equal(machine_from_fdt(&m, buffer, 0), -EINVAL);
+    assert_int_equal(m.nreserved, 0);
+    assert_int_equal(m.reserved[0].size, 0); // nothing of the tree is in use
+}
+
 static void drop_line(const char *text, size_t length)
 {
     (void)text;
@@ -276,6 +286,7 @@ int main(void)
         cmocka_unit_test(long_bootargs_are_whole),
         cmocka_unit_test(nothing_in_the_tree_is_an_empty_string),
         cmocka_unit_test(not_a_device_tree),
+        cmocka_unit_test(reservations_without_an_end),
         cmocka_unit_test(headers),
         cmocka_unit_test(random_damage),
     };
