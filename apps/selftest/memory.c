@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // malloc and its family, pages, and the devices' view of memory.
 #include <errno.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,9 @@ static void test_sizes(void)
     char *text = strdup("as long"), *longer = text ? realloc(text, 100000) : NULL;
     char *again = longer ? realloc(longer, 8) : NULL;
     check(again && strcmp(again, "as long") == 0, "realloc() takes the bytes along");
+    size_t usable = malloc_usable_size(again);
+    check(usable >= 8 && usable < 64 && malloc_usable_size(NULL) == 0, "malloc_usable_size(): %zu of 8",
+          usable);
     free(again);
     unsigned char *zeroes = calloc(1000, 1);
     bool zero = zeroes != NULL;

@@ -164,6 +164,12 @@ void *aligned_alloc(size_t align, size_t size)
     return memalign(align, size);
 }
 
+// The C library has one that would read its own heap's heads.
+size_t malloc_usable_size(void *pointer)
+{
+    return pointer ? guard_usable(&heap, pointer) : 0;
+}
+
 size_t mem_check(void)
 {
     spin_lock(&heap_lock);
