@@ -9,14 +9,17 @@
 #include "device.h"
 #include "witness.h"
 
+enum { BEFORE, OWN, EXPECTED, COPIES };
+
 struct simt_check {
     struct simt *reference;
-    uint8_t *vram;
+    uint8_t *vram, *copies[COPIES]; /* as it was, as the device works on it, as the reference does */
     uint64_t vram_size;
     struct simt_witness own, expected; /* registers of the device and of the reference */
 };
 
-int simt_check_create(struct simt_check **out, const struct simt_config *config, uint64_t vram_size)
+int simt_check_create(struct simt_check **out, const struct simt_config *config, uint8_t *vram,
+                      uint64_t vram_size)
 {
     struct simt_check *c = calloc(1, sizeof(*c));
     struct simt_config interpret = *config;
@@ -27,9 +30,14 @@ int simt_check_create(struct simt_check **out, const struct simt_config *config,
     interpret.num_cus = 1;
     interpret.trace_path = interpret.timeline_path = NULL;
     if (c) {
+        c->vram = vram;
         c->vram_size = vram_size;
-        c->vram = aligned_alloc(4096, vram_size);
-        r = c->vram ? simt_create(&c->reference, &interpret, c->vram, vram_size) : -ENOMEM;
+        for (unsigned i = 0; i < COPIES; i++) {
+            c->copies[i] = aligned_alloc(4096, vram_size);
+        }
+        if (c->copies[BEFORE] && c->copies[OWN] && c->copies[EXPECTED]) {
+            r = simt_create(&c->reference, &interpret, c->copies[EXPECTED], vram_size);
+        }
     }
     if (r == 0) {
         simt_set_witness(c->reference, &c->expected);
@@ -46,7 +54,9 @@ void simt_check_destroy(struct simt_check *c)
 {
     if (c) {
         simt_destroy(c->reference);
-        free(c->vram);
+        for (unsigned i = 0; i < COPIES; i++) {
+            free(c->copies[i]);
+        }
         free(c);
     }
 }
@@ -56,10 +66,34 @@ struct simt_witness *simt_check_witness(struct simt_check *c)
     return &c->own;
 }
 
-void simt_check_begin(struct simt_check *c, const uint8_t *vram)
+uint8_t *simt_check_vram(struct simt_check *c)
+{
+    return c->copies[OWN];
+}
+
+void simt_check_begin(struct simt_check *c)
 {
     simt_witness_begin(&c->own, false);
-    memcpy(c->vram, vram, c->vram_size);
+    memcpy(c->copies[BEFORE], c->vram, c->vram_size);
+    memcpy(c->copies[OWN], c->copies[BEFORE], c->vram_size);
+    memcpy(c->copies[EXPECTED], c->copies[BEFORE], c->vram_size);
+}
+
+void simt_check_commit(struct simt_check *c)
+{
+    enum { PAGE = 4096 };
+    const uint8_t *before = c->copies[BEFORE], *own = c->copies[OWN];
+
+    for (uint64_t page = 0; page < c->vram_size; page += PAGE) {
+        if (memcmp(own + page, before + page, PAGE) == 0) {
+            continue;
+        }
+        for (uint64_t i = page; i < page + PAGE; i++) {
+            if (own[i] != before[i]) {
+                c->vram[i] = own[i];
+            }
+        }
+    }
 }
 
 static bool same_end(const struct simt_fault *a, const struct simt_fault *b)
@@ -86,9 +120,10 @@ static uint32_t first_difference(const uint8_t *a, const uint8_t *b)
     return at;
 }
 
-bool simt_check_end(struct simt_check *c, const struct simt_launch *launch, const uint8_t *vram,
-                    const struct simt_fault *fault, uint32_t *addr, char *why, size_t len)
+bool simt_check_end(struct simt_check *c, const struct simt_launch *launch, const struct simt_fault *fault,
+                    uint32_t *addr, char *why, size_t len)
 {
+    const uint8_t *own_vram = c->copies[OWN], *expected_vram = c->copies[EXPECTED];
     const struct simt_fault none = {.cause = SIMT_OK};
     struct simt_fault expected = none;
     bool timed = simt_get_config(c->reference)->timeout_ms != 0;
@@ -111,11 +146,11 @@ bool simt_check_end(struct simt_check *c, const struct simt_launch *launch, cons
                  fault->cause == SIMT_OK ? "a barrier" : "the faulting instruction");
         return false;
     }
-    if (fault->cause != SIMT_OK || memcmp(vram, c->vram, c->vram_size) == 0) {
+    if (fault->cause != SIMT_OK || memcmp(own_vram, expected_vram, c->vram_size) == 0) {
         return true;
     }
-    *addr = first_difference(vram, c->vram);
-    snprintf(why, len, "VRAM at 0x%x holds 0x%02x, the interpreter: 0x%02x", *addr, vram[*addr],
-             c->vram[*addr]);
+    *addr = first_difference(own_vram, expected_vram);
+    snprintf(why, len, "VRAM at 0x%x holds 0x%02x, the interpreter: 0x%02x", *addr, own_vram[*addr],
+             expected_vram[*addr]);
     return false;
 }

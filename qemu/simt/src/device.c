@@ -362,8 +362,8 @@ static void retire_program(struct simt *s)
     pthread_mutex_unlock(&s->program_lock);
 }
 
-/* engine=check: the interpreter runs the launch too; ending otherwise than it is a fault. Called and returns
- * with the lock held; as the launch is still in flight, nothing but cancelling it can happen meanwhile. */
+/* The interpreter runs the launch too; ending otherwise than it is a fault. Called and returns with the lock
+ * held; as the launch is still in flight, nothing but cancelling it can happen meanwhile. */
 static void compare_with_interpreter(struct simt *s)
 {
     struct simt_fault fault = s->fault;
@@ -371,12 +371,8 @@ static void compare_with_interpreter(struct simt *s)
     uint32_t addr;
     char why[160];
 
-    if (!s->check || s->aborted) {
-        return;
-    }
     pthread_mutex_unlock(&s->lock);
-    same = simt_check_end(s->check, &s->launch, s->code.vram, s->faulted ? &fault : NULL, &addr, why,
-                          sizeof(why));
+    same = simt_check_end(s->check, &s->launch, s->faulted ? &fault : NULL, &addr, why, sizeof(why));
     if (!same) {
         simt_log(s, "simt: kernel at 0x%llx: compiled code and interpreter disagree: %s",
                  (unsigned long long)s->launch.kernel, why);
@@ -386,6 +382,15 @@ static void compare_with_interpreter(struct simt *s)
         s->faulted = true;
         s->fault = (struct simt_fault){.cause = SIMT_ENGINE_MISMATCH, .addr = addr, .count = 1};
     }
+}
+
+/* engine=check */
+static void finish_check(struct simt *s)
+{
+    if (!s->aborted) {
+        compare_with_interpreter(s);
+    }
+    simt_check_commit(s->check);
 }
 
 /* The launch in flight is about to be told as ended. */
@@ -410,7 +415,9 @@ static void record_launch(struct simt *s, bool failed)
 /* The last worker is out: make the device idle and tell. Called and returns with the lock held. */
 static void finish_launch(struct simt *s)
 {
-    compare_with_interpreter(s);
+    if (s->check) {
+        finish_check(s);
+    }
     struct simt_fault fault = s->fault;
     simt_done_fn done = s->done;
     void *opaque = s->opaque;
@@ -608,7 +615,10 @@ int simt_create(struct simt **out, const struct simt_config *config, void *vram,
         s->jit = jit_create(s);
     }
     if (r == 0 && c.engine == SIMT_ENGINE_CHECK) {
-        r = simt_check_create(&s->check, &c, vram_size);
+        r = simt_check_create(&s->check, &c, vram, vram_size);
+    }
+    if (s->check) {
+        s->code.vram = simt_check_vram(s->check);
     }
     for (uint32_t i = 0; r == 0 && i < c.num_cus; i++) {
         r = add_worker(s);
@@ -692,7 +702,7 @@ static void begin(struct simt *s, const struct simt_launch *launch, simt_done_fn
     uint32_t wanted = s->config.deterministic || s->trace.file || s->check ? 1 : s->worker_count;
 
     if (s->check) {
-        simt_check_begin(s->check, s->code.vram);
+        simt_check_begin(s->check);
         s->witness = simt_check_witness(s->check);
     }
     s->launch = *launch;

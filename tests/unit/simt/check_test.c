@@ -13,7 +13,8 @@
 const struct simt_executor *__real_jit_executor(void);
 const struct simt_executor *__wrap_jit_executor(void);
 
-static enum { RIGHT, WRONG_REGISTER, WRONG_WORD, WRONG_PC } wrong;
+static enum { RIGHT, WRONG_REGISTER, WRONG_WORD, WRONG_PC, HOST_WRITES } wrong;
+static uint32_t *host_word;
 
 /* The engine did what it should, and now the mistake. */
 static enum simt_stop make_mistake(struct simt_cu *cu, struct simt_warp *w, enum simt_stop stop)
@@ -25,6 +26,8 @@ static enum simt_stop make_mistake(struct simt_cu *cu, struct simt_warp *w, enum
         cu->vram[OUT + OUT_BYTES - 1] = 0xee;
     } else if (wrong == WRONG_PC && stop == SIMT_STOP_FAULT) {
         cu->fault.pc += 4;
+    } else if (wrong == HOST_WRITES) {
+        *host_word = 0x1234;
     }
     return stop;
 }
@@ -107,6 +110,23 @@ static void dead_registers_are_not_compared(void **state)
     fixture_close(&f);
 }
 
+/* What the host writes while a kernel runs is no mistake of the kernel's, and it stays. */
+static void host_may_write_meanwhile(void **state)
+{
+    (void)state;
+    struct fixture f;
+
+    fixture_open(&f, (struct simt_config){.engine = SIMT_ENGINE_CHECK});
+    struct simt_launch launch = fixture_launch(&f, K_IDS, 0, 2, 64);
+    host_word = fixture_words(&f, OUT + OUT_BYTES - 4);
+    wrong = HOST_WRITES;
+    fixture_run(&f, &launch);
+    wrong = RIGHT;
+    assert_int_equal(*host_word, 0x1234);
+    assert_int_not_equal(fixture_words(&f, OUT)[127], 0);
+    fixture_close(&f);
+}
+
 int check_suite(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +135,7 @@ int check_suite(void)
         cmocka_unit_test(wrong_register_at_a_fault_is_found),
         cmocka_unit_test(wrong_end_is_found),
         cmocka_unit_test(dead_registers_are_not_compared),
+        cmocka_unit_test(host_may_write_meanwhile),
     };
     return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }
