@@ -5,12 +5,15 @@
 #include "core/util.h"
 #include "hal/mem.h"
 
+#include <stdalign.h>
+
 #define ARENA_BYTES (64 * PAGE_SIZE) // the smallest
 #define LARGEST     (SIZE_MAX / 4)   // block: no sum of sizes below overflows
 
 // Before each block. Behind it, at the end of `size`, is the seal once more.
 struct head {
-    size_t size; // bytes with this and what is behind, a multiple of POOL_UNIT
+    alignas(POOL_UNIT) uintptr_t unused[2]; // so that the seal is right before the block
+    size_t size;                            // bytes with this and what is behind, a multiple of POOL_UNIT
     uintptr_t seal;
 };
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Free memory as runs in address order. Each run's length and link are kept in its own first bytes, so that
-// nothing has to be set up for memory that nobody uses. An object of its own, so that it is tested in a
-// process.
+// Free memory as a tree of runs: by address, and none is larger than the one above it (a Cartesian tree; C.
+// J. Stephenson, "Fast Fits", 1983), so giving and taking look at a few of many. A run is kept in its own
+// first bytes, so that nothing has to be set up for memory that nobody uses. An object of its own, so that it
+// is tested in a process.
 #ifndef HAL_RISCV64_POOL_H
 #define HAL_RISCV64_POOL_H
 
 #include "hal/types.h"
 
-#define POOL_UNIT 16u // what sizes and places are multiples of
+#define POOL_UNIT 32u // what sizes and places are multiples of
 
 struct pool_run {
-    struct pool_run *next; // higher up, and not touching this one
-    size_t size;           // bytes
+    struct pool_run *low, *high; // those at lower and at higher addresses, none of which touches this one
+    size_t size;                 // bytes
 };
 
 // A zeroed pool is empty and valid.
 struct pool {
-    struct pool_run *first;
+    struct pool_run *root;
     size_t free; // bytes
 };
 

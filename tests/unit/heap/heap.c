@@ -115,7 +115,7 @@ static void usable_bytes(void **state)
     (void)state;
     for (size_t size = 0; size < 200; size++) {
         char *p = heap_alloc(&heap, size, 0);
-        assert_in_range(heap_usable(&heap, p), size, size + 15);
+        assert_in_range(heap_usable(&heap, p), size, size + POOL_UNIT - 1);
         memset(p, 1, heap_usable(&heap, p));
         heap_free(&heap, p);
     }
@@ -154,9 +154,10 @@ static void misuse_is_seen(void **state)
     b[-16] ^= 1; // the size before it
     assert_misuse(heap_free(&heap, b), "not a heap pointer");
     b[-16] ^= 1;
-    b[64 + 8] ^= 1; // the seal behind it
+    size_t usable = heap_usable(&heap, b);
+    b[usable] ^= 1; // the seal behind it
     assert_misuse(heap_free(&heap, b), "overrun");
-    b[64 + 8] ^= 1;
+    b[usable] ^= 1;
     heap_free(&heap, b);
     assert_misuse(heap_free(&heap, b), "twice");
     assert_misuse(heap_usable(&heap, a), "twice");

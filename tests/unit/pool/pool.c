@@ -68,7 +68,7 @@ static void neighbours_join(void **state)
     assert_ptr_equal(give(14, 2), unit(14));
     assert_null(take(3));
     assert_ptr_equal(give(12, 2), unit(10)); // the run that it is part of now
-    assert_int_equal(pool.first->size, 6 * POOL_UNIT);
+    assert_int_equal(pool.root->size, 6 * POOL_UNIT);
     assert_null(take(7));
     assert_ptr_equal(take(6), unit(10));
 }
@@ -85,11 +85,13 @@ static void parts_may_be_given(void **state)
 static void what_lies_around_an_aligned_piece_stays_free(void **state)
 {
     (void)state;
-    assert_ptr_equal(pool_take(&pool, 64, LARGE, 16), memory + LARGE - 16);
+    assert_ptr_equal(pool_take(&pool, 64, LARGE, POOL_UNIT), memory + LARGE - POOL_UNIT);
     assert_int_equal(pool.free, BYTES - 64);
     assert_ptr_equal(take(LARGE / POOL_UNIT - 1), unit(0));
-    assert_ptr_equal(take(1), memory + LARGE - 16 + 64);
-    assert_null(pool_take(&pool, BYTES / 2, BYTES, 16));
+    assert_ptr_equal(take(1), memory + LARGE - POOL_UNIT + 64);
+    size_t behind_next = BYTES - (2 * LARGE - POOL_UNIT); // from the next such place to the end
+    assert_null(pool_take(&pool, behind_next + POOL_UNIT, LARGE, POOL_UNIT));
+    assert_ptr_equal(pool_take(&pool, behind_next, LARGE, POOL_UNIT), memory + BYTES - behind_next);
 }
 
 static void wrong_calls(void **state)
@@ -97,18 +99,39 @@ static void wrong_calls(void **state)
     (void)state;
     assert_null(take(0));
     assert_null(take(UNITS + 1));
-    assert_null(pool_take(&pool, SIZE_MAX - 15, POOL_UNIT, 0));
+    assert_null(pool_take(&pool, SIZE_MAX - (POOL_UNIT - 1), POOL_UNIT, 0));
     assert_ptr_equal(take(4), unit(0));
     assert_null(give(0, 0));
-    assert_null(pool_give(&pool, NULL, 16));
+    assert_null(pool_give(&pool, NULL, POOL_UNIT));
     assert_null(pool_give(&pool, memory + 8, 16));
-    assert_null(pool_give(&pool, memory, 24));
-    assert_null(pool_give(&pool, memory, SIZE_MAX - 15));
+    assert_null(pool_give(&pool, memory, POOL_UNIT + 8));
+    assert_null(pool_give(&pool, memory, SIZE_MAX - (POOL_UNIT - 1)));
     assert_null(give(0, 5)); // the fifth is free
     assert_ptr_equal(give(0, 4), unit(0));
     assert_null(give(0, 4));
     assert_null(give(100, 1));
     assert_int_equal(pool.free, BYTES);
+}
+
+static size_t depth(const struct pool_run *run)
+{
+    if (!run)
+        return 0;
+    size_t low = depth(run->low), high = depth(run->high);
+    return 1 + (low > high ? low : high);
+}
+
+// Every other unit in a row, all of one size: the worst for a tree that orders by size alone.
+static void many_equal_runs_make_no_deep_tree(void **state)
+{
+    (void)state;
+    assert_ptr_equal(take(UNITS), unit(0));
+    for (size_t i = 0; i < UNITS; i += 2)
+        assert_ptr_equal(give(i, 1), unit(i));
+    assert_in_range(depth(pool.root), 8, 40);
+    for (size_t i = 1; i < UNITS; i += 2)
+        assert_non_null(give(i, 1));
+    assert_int_equal(pool.root->size, BYTES);
 }
 
 // The first place that fits, looked for slowly.
@@ -155,7 +178,7 @@ static void random_against_a_map(void **state)
         if (held[i].base)
             assert_non_null(pool_give(&pool, held[i].base, held[i].units * POOL_UNIT));
     assert_int_equal(pool.free, BYTES);
-    assert_int_equal(pool.first->size, BYTES);
+    assert_int_equal(pool.root->size, BYTES);
 }
 
 int main(void)
@@ -166,6 +189,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(parts_may_be_given, setup, teardown),
         cmocka_unit_test_setup_teardown(what_lies_around_an_aligned_piece_stays_free, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_calls, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_equal_runs_make_no_deep_tree, setup, teardown),
         cmocka_unit_test_setup_teardown(random_against_a_map, setup, teardown),
     };
     random_seed();
