@@ -92,7 +92,7 @@ CASE crash_double_free(void)
 CASE crash_overrun(void)
 {
     char *block = malloc(32), *next = malloc(32);
-    memset(block + zero, 'x', 48 + zero);
+    memset(block + zero, 'x', 64 + zero);
     free(block);
     free(next);
 }
