@@ -10,8 +10,9 @@
 
 #include <stdlib.h>
 
-#define ELEMENTS  (1u << 20) /* of a kernel's tensor: some milliseconds of arithmetic, once compiled */
-#define COPY      (4u << 20) /* elements of a copy: 16 MiB */
+#define ELEMENTS  (1u << 20)             /* of a kernel's tensor */
+#define KERNELS   16u                    /* in a row: some milliseconds, once compiled */
+#define COPY      (4u << 20)             /* elements of a copy: 16 MiB */
 #define WARM_UP   ((uint64_t)2000000000) /* ns: the device interprets a new kernel until it has compiled it */
 #define ROUNDS    9
 #define MAX_COUNT 100u
@@ -64,6 +65,7 @@ static int balance(struct side *kernel, struct side *copy)
 static int measure(struct side *kernel, struct side *copy)
 {
     uint64_t thousandths[ROUNDS], kernel_ns, copy_ns, both_ns;
+    kernel->count = KERNELS;
     int err = balance(kernel, copy);
     for (int i = 0; i < ROUNDS && !err; i++) {
         err = time_sides(kernel, NULL, &kernel_ns);
