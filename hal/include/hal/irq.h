@@ -6,8 +6,9 @@
 
 #include "hal/types.h"
 
-// Runs with interrupts disabled, on the trap stack. Must be short and must not sleep or allocate. On a shared
-// line every attached handler is called: check your device's status first.
+// Runs with interrupts disabled, on the trap stack. Must be short and must not sleep or allocate, nor call
+// irq_attach(), irq_detach(), msi_alloc() or msi_free(): the lock of the lines is held. On a shared line
+// every attached handler is called: check your device's status first.
 typedef void (*irq_handler_t)(void *arg);
 
 // Adds (fn, arg) to interrupt `irq` and enables it. A line may be shared; the same (fn, arg) pair may be
